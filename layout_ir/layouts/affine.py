@@ -1,0 +1,259 @@
+"""
+Quasi-affine expressions over indices whose ranges are known: bounds, simplification, text.
+
+xDSL's `AffineExpr` is the representation. It knows no ranges, so what needs them is here: with `0 <= d < extent` for
+every dim, `(4*d0 + d1) floordiv 4` is `d0` once `d1 < 4`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+ADD, MUL = AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul
+FLOORDIV, CEILDIV, MOD = AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv, AffineBinaryOpKind.Mod
+
+LinearSum = tuple[dict[AffineExpr, int], int]
+"""Coefficient of every atom (a dim, a floordiv or a mod) and a constant."""
+
+
+def constant_value(expr: AffineExpr) -> int:
+    """The value of a right operand; multiplication and division are by constants only in a quasi-affine expression."""
+    assert isinstance(expr, AffineConstantExpr), f"expected a constant operand, got {expr}"
+    return expr.value
+
+
+def bounds(expr: AffineExpr, extents: Sequence[int]) -> tuple[int, int]:
+    """Inclusive range that contains every value of `expr` for `0 <= d[i] < extents[i]`."""
+    match expr:
+        case AffineConstantExpr(value=value):
+            return value, value
+        case AffineDimExpr(position=position):
+            return 0, max(extents[position] - 1, 0)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            low, high = bounds(lhs, extents)
+            if kind is ADD:
+                other_low, other_high = bounds(rhs, extents)
+                return low + other_low, high + other_high
+            number = constant_value(rhs)
+            if kind is MUL:
+                return min(low * number, high * number), max(low * number, high * number)
+            if kind is FLOORDIV:
+                return low // number, high // number
+            if kind is CEILDIV:
+                return -(-low // number), -(-high // number)
+            return (low % number, high % number) if low // number == high // number else (0, number - 1)
+        case _:
+            raise AssertionError(f"not an expression over dims: {expr}")
+
+
+def build(linear: LinearSum) -> AffineExpr:
+    """The expression of a linear sum, without zero terms or unit factors."""
+    terms, constant = linear
+    result: AffineExpr | None = None
+    for atom, factor in terms.items():
+        term = atom if factor == 1 else AffineBinaryOpExpr(MUL, atom, AffineConstantExpr(factor))
+        result = term if result is None else AffineBinaryOpExpr(ADD, result, term)
+    if result is None:
+        return AffineConstantExpr(constant)
+    return AffineBinaryOpExpr(ADD, result, AffineConstantExpr(constant)) if constant else result
+
+
+def linear_sum(expr: AffineExpr, extents: Sequence[int]) -> LinearSum:
+    """`expr` as a sum of simplified atoms, given the range `0 <= d[i] < extents[i]` of every dim."""
+    match expr:
+        case AffineConstantExpr(value=value):
+            return {}, value
+        case AffineDimExpr(position=position):
+            return ({} if extents[position] == 1 else {expr: 1}), 0
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            if kind is ADD:
+                return _add(linear_sum(lhs, extents), linear_sum(rhs, extents))
+            number = constant_value(rhs)
+            if kind is MUL:
+                return _add(({}, 0), linear_sum(lhs, extents), number)
+            if kind is CEILDIV:
+                shifted = _add(linear_sum(lhs, extents), ({}, number - 1))
+                return _divide(shifted, number, extents)
+            dividend = linear_sum(lhs, extents)
+            return _divide(dividend, number, extents) if kind is FLOORDIV else _modulo(dividend, number, extents)
+        case _:
+            raise AssertionError(f"not an expression over dims: {expr}")
+
+
+@lru_cache(maxsize=65536)
+def _simplify(expr: AffineExpr, extents: tuple[int, ...]) -> AffineExpr:
+    return build(linear_sum(expr, extents))
+
+
+def simplify(expr: AffineExpr, extents: Sequence[int]) -> AffineExpr:
+    """An expression equal to `expr` wherever `0 <= d[i] < extents[i]`, with as few divisions as the ranges allow."""
+    return _simplify(expr, tuple(extents))
+
+
+def _add(left: LinearSum, right: LinearSum, factor: int = 1) -> LinearSum:
+    terms = dict(left[0])
+    for atom, coefficient in right[0].items():
+        terms[atom] = terms.get(atom, 0) + factor * coefficient
+    return _recombine({atom: c for atom, c in terms.items() if c}), left[1] + factor * right[1]
+
+
+def _recombine(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
+    """`k*(x mod n) + k*n*(x floordiv n)` is `k*x`."""
+    for atom, factor in list(terms.items()):
+        if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD):
+            continue
+        quotient = AffineBinaryOpExpr(FLOORDIV, atom.lhs, atom.rhs)
+        if terms.get(quotient) != factor * constant_value(atom.rhs):
+            continue
+        rest = {other: c for other, c in terms.items() if other not in (atom, quotient)}
+        inner, constant = _as_linear(atom.lhs)
+        if constant:
+            continue
+        for other, c in inner.items():
+            rest[other] = rest.get(other, 0) + factor * c
+        return _recombine({other: c for other, c in rest.items() if c})
+    return terms
+
+
+def _as_linear(expr: AffineExpr) -> LinearSum:
+    """Terms of an expression that `build` made, read back."""
+    match expr:
+        case AffineConstantExpr(value=value):
+            return {}, value
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs) if kind is ADD:
+            left, right = _as_linear(lhs), _as_linear(rhs)
+            return {**left[0], **right[0]}, left[1] + right[1]
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs) if kind is MUL:
+            return {lhs: constant_value(rhs)}, 0
+        case _:
+            return {expr: 1}, 0
+
+
+def _divide(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearSum:
+    terms, constant = dividend
+    whole = {atom: c // number for atom, c in terms.items() if c % number == 0}
+    rest = {atom: c for atom, c in terms.items() if c % number}
+    whole_constant, rest_constant = divmod(constant, number)
+    low, high = bounds(build((rest, rest_constant)), extents)
+    if low // number == high // number:
+        return whole, whole_constant + low // number
+    # a multiple g*k plus a remainder that never reaches g does not cross a boundary of g
+    if coarse := _without_fine_terms(rest, rest_constant, number, extents):
+        rest, rest_constant = coarse
+    if rest_constant == 0 and len(rest) == 1:
+        ((atom, factor),) = rest.items()
+        if factor == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is FLOORDIV:
+            nested = _divide(linear_sum(atom.lhs, extents), constant_value(atom.rhs) * number, extents)
+            return _add((whole, whole_constant), nested)
+        if factor == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD:
+            modulus = constant_value(atom.rhs)
+            if modulus % number == 0:  # (x mod m*n) floordiv n = (x floordiv n) mod m
+                quotient = _divide(linear_sum(atom.lhs, extents), number, extents)
+                return _add((whole, whole_constant), _modulo(quotient, modulus // number, extents))
+    common = math.gcd(number, *rest.values())
+    inner = build(({atom: c // common for atom, c in rest.items()}, rest_constant // common))
+    quotient = AffineBinaryOpExpr(FLOORDIV, inner, AffineConstantExpr(number // common))
+    return _add((whole, whole_constant), ({quotient: 1}, 0))
+
+
+def _without_fine_terms(
+    rest: dict[AffineExpr, int], constant: int, number: int, extents: Sequence[int]
+) -> LinearSum | None:
+    """Drop the terms that together stay inside one step of the coarse ones: `(4*x + y) floordiv 8` with `y < 4`."""
+    factors = sorted({abs(c) for c in rest.values()}, reverse=True)
+    for threshold in factors:
+        coarse = {atom: c for atom, c in rest.items() if abs(c) >= threshold}
+        fine = {atom: c for atom, c in rest.items() if abs(c) < threshold}
+        step = math.gcd(number, *coarse.values())
+        if step == 1:
+            return None
+        coarse_constant, fine_constant = constant // step * step, constant % step
+        low, high = bounds(build((fine, fine_constant)), extents)
+        if (fine or fine_constant) and low >= 0 and high < step:
+            return coarse, coarse_constant
+    return None
+
+
+def _modulo(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearSum:
+    terms, constant = dividend
+    rest = {atom: c % number for atom, c in terms.items() if c % number}
+    rest_constant = constant % number
+    low, high = bounds(build((rest, rest_constant)), extents)
+    if low // number == high // number:
+        return rest, rest_constant - number * (low // number)
+    # the same with the original signs: (4*x - y) may stay inside one block where (4*x + 3*y) does not
+    signed = {atom: c for atom, c in terms.items() if c % number}
+    low, high = bounds(build((signed, constant)), extents)
+    if low // number == high // number:
+        return signed, constant - number * (low // number)
+    if rest_constant == 0 and len(rest) == 1:
+        ((atom, factor),) = rest.items()
+        nested = factor == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD
+        if nested and constant_value(atom.rhs) % number == 0:
+            return _modulo(linear_sum(atom.lhs, extents), number, extents)
+    if coarse := _without_fine_terms(rest, rest_constant, number, extents):
+        fine = {atom: c for atom, c in rest.items() if atom not in coarse[0]}, rest_constant - coarse[1]
+        return _add(_modulo(coarse, number, extents), fine)
+    common = math.gcd(number, *rest.values())
+    inner = build(({atom: c // common for atom, c in rest.items()}, rest_constant // common))
+    remainder = AffineBinaryOpExpr(MOD, inner, AffineConstantExpr(number // common))
+    return {remainder: common}, rest_constant % common
+
+
+def is_linear(expr: AffineExpr) -> bool:
+    """Whether no division is left in `expr`."""
+    return not any(isinstance(e, AffineBinaryOpExpr) and e.kind in (FLOORDIV, CEILDIV, MOD) for e in expr.dfs())
+
+
+def substitute(expr: AffineExpr, values: Sequence[AffineExpr]) -> AffineExpr:
+    """`expr` with every dim `i` replaced by `values[i]`."""
+    return expr.replace_dims_and_symbols(list(values), [])
+
+
+_PRECEDENCE = {ADD: 1, MUL: 2, FLOORDIV: 2, CEILDIV: 2, MOD: 2}
+_SYMBOL = {ADD: "+", MUL: "*", FLOORDIV: "floordiv", CEILDIV: "ceildiv", MOD: "mod"}
+
+
+def text(expr: AffineExpr, name: Callable[[int], str] = "d{}".format) -> str:
+    """`expr` in MLIR's notation without needless parentheses; `name` gives the name of a dim."""
+    return _text(expr, name, 0)
+
+
+def _text(expr: AffineExpr, name: Callable[[int], str], outer: int) -> str:
+    match expr:
+        case AffineConstantExpr(value=value):
+            return str(value)
+        case AffineDimExpr(position=position):
+            return name(position)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            precedence = _PRECEDENCE[kind]
+            left = _text(lhs, name, precedence)
+            symbol = _SYMBOL[kind]
+            if kind is ADD and (negated := _negated(rhs)) is not None:
+                symbol, rhs = "-", negated
+            right = _text(rhs, name, precedence + 1)
+            result = f"{left} {symbol} {right}"
+            return f"({result})" if precedence < outer or precedence == outer == _PRECEDENCE[MUL] else result
+        case _:
+            raise AssertionError(f"not an expression over dims: {expr}")
+
+
+def _negated(expr: AffineExpr) -> AffineExpr | None:
+    """The positive counterpart of a negative term."""
+    match expr:
+        case AffineConstantExpr(value=value) if value < 0:
+            return AffineConstantExpr(-value)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=value)) if kind is MUL and value < 0:
+            return lhs if value == -1 else AffineBinaryOpExpr(MUL, lhs, AffineConstantExpr(-value))
+        case _:
+            return None
