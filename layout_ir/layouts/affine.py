@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TypeGuard
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -108,20 +109,28 @@ def _add(left: LinearSum, right: LinearSum, factor: int = 1) -> LinearSum:
 
 
 def _recombine(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
-    """`k*(x mod n) + k*n*(x floordiv n)` is `k*x`."""
-    for atom, factor in list(terms.items()):
+    """`k*(x mod n) + k*n*(x floordiv n)` is `k*x`, and with `(x floordiv n) mod m` it is `k*(x mod n*m)`."""
+    for atom, factor in terms.items():
         if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD):
             continue
+        modulus = constant_value(atom.rhs)
         quotient = AffineBinaryOpExpr(FLOORDIV, atom.lhs, atom.rhs)
-        if terms.get(quotient) != factor * constant_value(atom.rhs):
-            continue
-        rest = {other: c for other, c in terms.items() if other not in (atom, quotient)}
-        inner, constant = _as_linear(atom.lhs)
-        if constant:
-            continue
-        for other, c in inner.items():
-            rest[other] = rest.get(other, 0) + factor * c
-        return _recombine({other: c for other, c in rest.items() if c})
+        for other, other_factor in terms.items():
+            if other_factor != factor * modulus:
+                continue
+            if other == quotient:
+                joined = _as_linear(atom.lhs)
+            elif isinstance(other, AffineBinaryOpExpr) and other.kind is MOD and other.lhs == quotient:
+                combined = AffineConstantExpr(modulus * constant_value(other.rhs))
+                joined = {AffineBinaryOpExpr(MOD, atom.lhs, combined): 1}, 0
+            else:
+                continue
+            if joined[1]:
+                continue
+            rest = {term: c for term, c in terms.items() if term not in (atom, other)}
+            for term, c in joined[0].items():
+                rest[term] = rest.get(term, 0) + factor * c
+            return _recombine({term: c for term, c in rest.items() if c})
     return terms
 
 
@@ -155,7 +164,7 @@ def _divide(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearS
         if factor == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is FLOORDIV:
             nested = _divide(linear_sum(atom.lhs, extents), constant_value(atom.rhs) * number, extents)
             return _add((whole, whole_constant), nested)
-        if factor == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD:
+        if factor == 1 and _is_mod(atom):
             modulus = constant_value(atom.rhs)
             if modulus % number == 0:  # (x mod m*n) floordiv n = (x floordiv n) mod m
                 quotient = _divide(linear_sum(atom.lhs, extents), number, extents)
@@ -198,8 +207,7 @@ def _modulo(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearS
         return signed, constant - number * (low // number)
     if rest_constant == 0 and len(rest) == 1:
         ((atom, factor),) = rest.items()
-        nested = factor == 1 and isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD
-        if nested and constant_value(atom.rhs) % number == 0:
+        if factor == 1 and _is_mod(atom) and constant_value(atom.rhs) % number == 0:
             return _modulo(linear_sum(atom.lhs, extents), number, extents)
     if coarse := _without_fine_terms(rest, rest_constant, number, extents):
         fine = {atom: c for atom, c in rest.items() if atom not in coarse[0]}, rest_constant - coarse[1]
@@ -208,6 +216,10 @@ def _modulo(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearS
     inner = build(({atom: c // common for atom, c in rest.items()}, rest_constant // common))
     remainder = AffineBinaryOpExpr(MOD, inner, AffineConstantExpr(number // common))
     return {remainder: common}, rest_constant % common
+
+
+def _is_mod(atom: AffineExpr) -> TypeGuard[AffineBinaryOpExpr]:
+    return isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD
 
 
 def is_linear(expr: AffineExpr) -> bool:
@@ -257,3 +269,24 @@ def _negated(expr: AffineExpr) -> AffineExpr | None:
             return lhs if value == -1 else AffineBinaryOpExpr(MUL, lhs, AffineConstantExpr(-value))
         case _:
             return None
+
+
+def coefficient(expr: AffineExpr, dim: int) -> int:
+    """The factor of a dim in the linear part of an expression; what is divided does not count."""
+    match expr:
+        case AffineDimExpr(position=position):
+            return int(position == dim)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs) if kind is ADD:
+            return coefficient(lhs, dim) + coefficient(rhs, dim)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs) if kind is MUL:
+            return coefficient(lhs, dim) * constant_value(rhs)
+        case _:
+            return 0
+
+
+def linear_parts(expr: AffineExpr, num_dims: int) -> tuple[tuple[int, ...], AffineExpr]:
+    """The coefficient of every dim, and the rest: a constant where the expression is linear."""
+    terms, constant = _as_linear(expr)
+    factors = tuple(terms.get(AffineDimExpr(dim), 0) for dim in range(num_dims))
+    rest = {atom: c for atom, c in terms.items() if not isinstance(atom, AffineDimExpr)}
+    return factors, build((rest, constant))

@@ -1,0 +1,122 @@
+"""
+CopyPlan: a reorder as boxes of strided copies, the form from which loops are made.
+
+A box walks its axes; every step of an axis moves the source by one stride and the destination by another. Steps beyond
+an axis's `valid` count reach no logical element: there the destination gets the pad value. Nothing in here knows about
+layouts' names, vectors or threads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+
+from layout_ir.layouts import affine
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One loop of a box."""
+
+    name: str
+    """For names in IR and C: a dim's name and the position of the digit."""
+
+    extent: int
+    """Steps of the destination, pads included."""
+
+    source_stride: int
+    """Elements of the source per step."""
+
+    destination_stride: int
+    """Elements of the destination per step."""
+
+    valid: int
+    """Steps that copy; the steps from `valid` to `extent` write pads."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every step copies."""
+        return self.valid == self.extent
+
+    def __str__(self) -> str:
+        valid = "" if self.is_full else f" valid {self.valid}"
+        return f"[{self.name}: {self.extent}{valid}, {self.source_stride} -> {self.destination_stride}]"
+
+
+@dataclass(frozen=True)
+class Box:
+    """A strided copy: `destination[...] = source[...]` over all steps of the axes, outermost first."""
+
+    axes: tuple[Axis, ...]
+
+    source_offset: AffineExpr = AffineConstantExpr(0)  # noqa: RUF009 - frozen value
+    """Where the source starts: a constant, or what is not linear in the axes (dim i is axis i)."""
+
+    destination_offset: AffineExpr = AffineConstantExpr(0)  # noqa: RUF009 - frozen value
+    """Where the destination starts, likewise."""
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether no division is left in the offsets."""
+        return affine.is_linear(self.source_offset) and affine.is_linear(self.destination_offset)
+
+    @property
+    def is_fill(self) -> bool:
+        """Whether the box writes pads only."""
+        return any(axis.valid == 0 for axis in self.axes)
+
+    @property
+    def cells(self) -> int:
+        """Cells of the destination that the box writes."""
+        return math.prod(axis.extent for axis in self.axes)
+
+    @property
+    def elements(self) -> int:
+        """Elements that the box copies."""
+        return math.prod(axis.valid for axis in self.axes)
+
+    def source_index(self) -> AffineExpr:
+        """Source offset as an expression over the axes."""
+        return self._index([axis.source_stride for axis in self.axes], self.source_offset)
+
+    def destination_index(self) -> AffineExpr:
+        """Destination offset as an expression over the axes."""
+        return self._index([axis.destination_stride for axis in self.axes], self.destination_offset)
+
+    def _index(self, strides: list[int], offset: AffineExpr) -> AffineExpr:
+        terms: dict[AffineExpr, int] = {AffineExpr.dimension(i): stride for i, stride in enumerate(strides) if stride}
+        linear = affine.build((terms, 0))
+        if isinstance(offset, AffineConstantExpr):
+            return affine.build((terms, offset.value))
+        return linear + offset if terms else offset
+
+    def __str__(self) -> str:
+        def name(i: int) -> str:
+            return self.axes[i].name
+
+        axes = " ".join(map(str, self.axes)) or "[one element]"
+        if self.is_fill:
+            return f"pad  {axes} at {affine.text(self.destination_offset, name)}"
+        places = f"{affine.text(self.source_offset, name)} -> {affine.text(self.destination_offset, name)}"
+        return f"copy {axes} at {places}"
+
+
+@dataclass(frozen=True)
+class CopyPlan:
+    """All boxes of one reorder. Together they write every cell of the destination at most once."""
+
+    boxes: tuple[Box, ...]
+
+    fill_first: int | None = None
+    """Elements of the destination that get the pad value before the copies; None where the boxes write all pads."""
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether no division is left anywhere."""
+        return all(box.is_linear for box in self.boxes)
+
+    def __str__(self) -> str:
+        lines = [f"fill {self.fill_first} elements"] if self.fill_first is not None else []
+        return "\n".join([*lines, *map(str, self.boxes)])
