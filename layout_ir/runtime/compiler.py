@@ -1,0 +1,128 @@
+"""The C compiler of the machine: where it is, how it is called, and what it says when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from layout_ir.errors import LayoutError
+
+CANDIDATES = ("cc", "gcc", "clang")
+"""Names that are looked for on PATH when the environment variable CC is not set."""
+
+BASE_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")
+"""Flags of every kernel."""
+
+NATIVE_FLAG = "-march=native"
+THREADS_FLAG = "-fopenmp"
+
+_SHOWN_LINES = 20
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler that exists."""
+
+    command: tuple[str, ...]
+    """The program's absolute path and what else CC asks for, e.g. `("/usr/bin/ccache", "gcc")`."""
+
+    identity: str
+    """Changes when the compiler is replaced; made without running it, which would cost more than loading a kernel."""
+
+
+def find_compiler() -> Compiler:
+    """The compiler that CC names, or the first of cc, gcc, clang on PATH; raises `LayoutError` if there is none."""
+    import os
+    import shlex
+    import shutil
+
+    if wanted := os.environ.get("CC", "").strip():
+        words = shlex.split(wanted)
+        path = shutil.which(words[0])
+        if path is None:
+            raise LayoutError(f"expected the environment variable CC to name a C compiler, got '{wanted}'")
+        return Compiler((path, *words[1:]), _identity(path))
+    for name in CANDIDATES:
+        if path := shutil.which(name):
+            return Compiler((path,), _identity(path))
+    raise LayoutError(
+        "expected a C compiler (cc, gcc or clang) on PATH or named by the environment variable CC, found none; "
+        "install one, e.g. by 'apt install gcc' (Debian, Ubuntu), 'dnf install gcc' (Fedora) or "
+        "'xcode-select --install' (macOS)"
+    )
+
+
+def _identity(path: str) -> str:
+    program = Path(path).resolve()
+    status = program.stat()
+    return f"{program} {status.st_size} {status.st_mtime_ns}"
+
+
+@cache
+def processor() -> str:
+    """What -march=native depends on: the machine's architecture, its processor's model and features."""
+    import platform
+
+    lines = [platform.machine()]
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as info:
+            for line in info:
+                if line.startswith(("model", "flags", "Features", "CPU part", "CPU implementer")):
+                    lines.append(line.strip())
+                elif not line.strip():
+                    break  # the other processors are the same
+    except OSError:
+        lines.append(platform.processor())
+    return "\n".join(lines)
+
+
+def wanted_flags(threads: bool) -> tuple[str, ...]:
+    """Flags that a kernel is compiled with where the compiler takes them."""
+    return (*BASE_FLAGS, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ()))
+
+
+def compile_library(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """
+    Compile the C file `source` to the shared library `library`; returns the flags that the compiler took.
+
+    A compiler without OpenMP, or one that does not know the processor, is called again without that flag. Raises
+    `LayoutError` with the command and the compiler's own words when it fails.
+    """
+    failure = ""
+    for attempt in _attempts(flags):
+        status, failure = _run((*compiler.command, *attempt, str(source), "-o", str(library)))
+        if status == 0:
+            return attempt
+        if not _refuses_a_flag(failure, attempt):
+            break
+    raise LayoutError(failure)
+
+
+def _attempts(flags: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for dropped in ((), (NATIVE_FLAG,), (THREADS_FLAG,), (NATIVE_FLAG, THREADS_FLAG)):
+        if all(flag in flags for flag in dropped):
+            yield tuple(flag for flag in flags if flag not in dropped)
+
+
+def _refuses_a_flag(message: str, flags: tuple[str, ...]) -> bool:
+    words = message.partition("\n")[2]
+    native = NATIVE_FLAG in flags and ("march" in words or "native" in words)
+    return native or (THREADS_FLAG in flags and ("openmp" in words or "omp" in words))
+
+
+def _run(command: tuple[str, ...]) -> tuple[int, str]:
+    """Exit status of a command, and a message that shows what was run and what it said."""
+    import shlex
+    import subprocess
+
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise LayoutError(f"cannot run the C compiler: {shlex.join(command)}: {error.strerror}") from None
+    lines = (result.stderr or result.stdout).strip().splitlines()
+    if len(lines) > _SHOWN_LINES:
+        lines = [*lines[:_SHOWN_LINES], f"... and {len(lines) - _SHOWN_LINES} more lines"]
+    header = f"the C compiler failed (exit status {result.returncode}): {shlex.join(command)}"
+    return result.returncode, "\n".join([header, *lines])

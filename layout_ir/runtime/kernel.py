@@ -1,0 +1,191 @@
+"""Kernel: a compiled function that is called on numpy buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from layout_ir.errors import LayoutError
+from layout_ir.layouts.element_type import ElementType
+
+if TYPE_CHECKING:
+    import ctypes
+
+    import numpy as np
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class KernelArgument:
+    """One buffer that a kernel reads or writes."""
+
+    name: str
+    """What error messages call it."""
+
+    element: ElementType
+    """Type of its elements; a buffer may have any dtype of this width, since kernels move bits."""
+
+    size: int
+    """Elements that the buffer must have at least."""
+
+    is_written: bool
+    """Whether the kernel writes to it."""
+
+
+class Kernel:
+    """
+    A compiled function: `kernel(source, destination)`, or one buffer for every argument of a general function.
+
+    Buffers are C-contiguous numpy arrays of any shape that hold the storage of a layout; one that is written overlaps
+    no other. A call returns the buffer that was written (a tuple, if several were). It may be called from several
+    threads at once, as long as their buffers differ.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[KernelArgument],
+        source: str,
+        function: Callable[..., object],
+    ) -> None:
+        self.name = name
+        """Name of the function."""
+        self.arguments = tuple(arguments)
+        """The buffers that it takes, in order."""
+        self.source = source
+        """The text that was compiled."""
+        self._function = function
+        self._checks = tuple((argument, argument.element.bytes, argument.size) for argument in self.arguments)
+        self._written = tuple(i for i, argument in enumerate(self.arguments) if argument.is_written)
+        self._pairs = tuple(
+            (left, right)
+            for right, argument in enumerate(self.arguments)
+            for left in range(right)
+            if argument.is_written or self.arguments[left].is_written
+        )
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{a.name}: {a.size} x {a.element}" for a in self.arguments)
+        return f"Kernel {self.name}({arguments})"
+
+    def __call__(self, *buffers: npt.NDArray[Any]) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]:
+        """Run on `buffers`; raises `LayoutError` where one does not fit."""
+        if len(buffers) != len(self._checks):
+            names = ", ".join(argument.name for argument in self.arguments)
+            raise LayoutError(f"{self.name}: expected {len(self._checks)} buffers ({names}), got {len(buffers)}")
+        addresses: list[int] = []
+        for (argument, width, size), buffer in zip(self._checks, buffers, strict=True):
+            try:
+                flags = buffer.flags
+                address: int = buffer.__array_interface__["data"][0]
+                fits = (
+                    buffer.itemsize == width
+                    and buffer.size >= size
+                    and flags.c_contiguous
+                    and (flags.writeable or not argument.is_written)
+                    and address % width == 0
+                )
+            except (AttributeError, TypeError):
+                fits, address = False, 0
+            if not fits:
+                self._refuse(argument, buffer)
+            addresses.append(address)
+        for left, right in self._pairs:
+            self._check_disjoint(addresses, left, right)
+        self._function(*addresses)
+        if len(self._written) == 1:
+            return buffers[self._written[0]]
+        return tuple(buffers[i] for i in self._written)
+
+    def _check_disjoint(self, addresses: Sequence[int], left: int, right: int) -> None:
+        first, second = self._checks[left], self._checks[right]
+        if (
+            addresses[left] < addresses[right] + second[1] * second[2]
+            and addresses[right] < addresses[left] + first[1] * first[2]
+        ):
+            raise LayoutError(
+                f"{self.name}: expected buffers that do not overlap, got {first[0].name} and {second[0].name} "
+                "in the same memory"
+            )
+
+    def _refuse(self, argument: KernelArgument, buffer: object) -> None:
+        """Raise the error that says why `buffer` cannot be `argument`."""
+        import numpy as np
+
+        what = f"{self.name}: {argument.name}"
+        width = argument.element.bytes
+        if not isinstance(buffer, np.ndarray):
+            raise LayoutError(f"{what}: expected a numpy array, got {type(buffer).__name__}")
+        array = cast("npt.NDArray[np.void]", buffer)
+        if array.itemsize != width:
+            raise LayoutError(
+                f"{what}: expected elements of {width} bytes ({argument.element}), got {array.dtype} "
+                f"({array.itemsize} bytes)"
+            )
+        if array.size < argument.size:
+            raise LayoutError(f"{what}: expected a buffer of at least {argument.size} elements, got {array.size}")
+        if not array.flags.c_contiguous:
+            raise LayoutError(f"{what}: expected a C-contiguous array, got strides {array.strides}")
+        if argument.is_written and not array.flags.writeable:
+            raise LayoutError(f"{what}: expected a writable array, got a read-only one")
+        raise LayoutError(f"{what}: expected an address that is a multiple of {width} bytes, got a misaligned array")
+
+
+def load_kernel(
+    source: str,
+    name: str,
+    arguments: Sequence[KernelArgument],
+    *,
+    symbol: str | None = None,
+    threads: int | None = None,
+) -> Kernel:
+    """
+    Compile a C text (or find it in the cache) and load the function `symbol` (`name` by default) from it.
+
+    `threads`: None for a kernel of one thread, 0 for as many as OpenMP chooses, else the number of threads. Raises
+    `LayoutError` if there is no compiler or if it fails.
+    """
+    if threads is not None and threads < 0:
+        raise LayoutError(f"expected a number of threads that is not negative, got {threads}")
+    library = _load(source, threads is not None)
+    function = library[symbol or name]
+    function.restype = None
+    import ctypes
+
+    function.argtypes = [ctypes.c_void_p] * len(arguments)
+    return Kernel(name, arguments, source, _with_threads(library, function, threads))
+
+
+def _with_threads(library: ctypes.CDLL, function: Callable[..., object], threads: int | None) -> Callable[..., object]:
+    """The function, called with a number of threads; unchanged where the library was built without OpenMP."""
+    if not threads or not hasattr(library, "omp_set_num_threads"):
+        return function
+    set_threads = library.omp_set_num_threads
+
+    def call(*addresses: int) -> None:
+        set_threads(threads)
+        function(*addresses)
+
+    return call
+
+
+_loaded: dict[str, ctypes.CDLL] = {}
+
+
+def _load(source: str, threads: bool) -> ctypes.CDLL:
+    import ctypes
+
+    from layout_ir.runtime.cache import cached_library
+
+    path = str(cached_library(source, threads=threads))
+    if path not in _loaded:
+        try:
+            _loaded[path] = ctypes.CDLL(path)
+        except OSError:  # a library that a full disk or another machine left in the cache
+            path = str(cached_library(source, threads=threads, refresh=True))
+            try:
+                _loaded[path] = ctypes.CDLL(path)
+            except OSError as error:
+                raise LayoutError(f"cannot load the compiled kernel: {error}") from None
+    return _loaded[path]

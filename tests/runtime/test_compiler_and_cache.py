@@ -1,0 +1,144 @@
+"""Finding the compiler, its failures, and the cache of what it made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from layout_ir.errors import LayoutError
+from layout_ir.runtime import cache, compiler
+
+SOURCE = "void nothing(void) {}\n"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("LAYOUT_IR_CACHE", str(folder))
+    return folder
+
+
+def fake_compiler(folder: Path, refused: str = "", log: str = "/dev/null") -> Path:
+    """A C compiler that logs its calls and refuses one flag."""
+    path = folder / "fake-cc"
+    path.write_text(
+        f"""#!/bin/sh
+echo called >> '{log}'
+for word in "$@"; do
+  if [ "$word" = "{refused}" ]; then echo "error: unsupported option '$word'" >&2; exit 1; fi
+done
+exec gcc "$@"
+"""
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_cc_is_preferred_and_may_have_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", f"{fake_compiler(tmp_path)} -DANSWER=42")
+    assert compiler.find_compiler().command == (str(tmp_path / "fake-cc"), "-DANSWER=42")
+    assert cache.cached_library("int answer = ANSWER;\n").exists()
+
+
+def test_missing_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LayoutError, match=r"expected a C compiler \(cc, gcc or clang\).*found none; install one"):
+        compiler.find_compiler()
+    monkeypatch.setenv("CC", "no-such-compiler -m64")
+    with pytest.raises(LayoutError, match="environment variable CC to name a C compiler, got 'no-such-compiler -m64'"):
+        compiler.find_compiler()
+
+
+def test_failure_shows_command_and_reason(own_cache: Path) -> None:
+    with pytest.raises(LayoutError, match=r"(?s)the C compiler failed \(exit status 1\): .*-O3.*kernel\.c.*error:"):
+        cache.cached_library("this is not C\n")
+    assert list(own_cache.iterdir()) == []  # nothing half made stays
+
+
+@pytest.mark.parametrize(
+    "refused, threads, expected",
+    [
+        ("-march=native", False, ("-O3", "-std=gnu11", "-fPIC", "-shared")),
+        ("-march=native", True, ("-O3", "-std=gnu11", "-fPIC", "-shared", "-fopenmp")),
+        ("-fopenmp", True, ("-O3", "-std=gnu11", "-fPIC", "-shared", "-march=native")),
+        ("", False, ("-O3", "-std=gnu11", "-fPIC", "-shared", "-march=native")),
+    ],
+)
+def test_flags_that_a_compiler_refuses_are_left_out(
+    refused: str, threads: bool, expected: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", str(fake_compiler(tmp_path, refused)))
+    source = tmp_path / "x.c"
+    source.write_text(SOURCE)
+    taken = compiler.compile_library(
+        compiler.find_compiler(), source, tmp_path / "x.so", compiler.wanted_flags(threads)
+    )
+    assert taken == expected
+
+
+def test_a_hit_does_not_call_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "calls"
+    monkeypatch.setenv("CC", str(fake_compiler(tmp_path, log=str(log))))
+    first = cache.cached_library(SOURCE)
+    assert cache.cached_library(SOURCE) == first
+    assert log.read_text().count("called") == 1
+    assert first.with_suffix(".c").read_text() == SOURCE
+    cache.cached_library(SOURCE, refresh=True)
+    assert log.read_text().count("called") == 2
+
+
+def test_key_has_source_flags_and_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", str(fake_compiler(tmp_path)))
+    libraries = [
+        cache.cached_library(SOURCE),
+        cache.cached_library(SOURCE + "\n"),
+        cache.cached_library(SOURCE, threads=True),
+    ]
+    later = time.time() + 10
+    os.utime(tmp_path / "fake-cc", (later, later))  # as a new version of the compiler would
+    libraries.append(cache.cached_library(SOURCE))
+    monkeypatch.setattr(cache, "processor", lambda: "another processor")
+    libraries.append(cache.cached_library(SOURCE))
+    assert len(set(libraries)) == 5
+
+
+@pytest.mark.parametrize(
+    "environment, expected",
+    [
+        ({"LAYOUT_IR_CACHE": "{tmp}/own"}, "{tmp}/own"),
+        ({"LAYOUT_IR_CACHE": "", "XDG_CACHE_HOME": "{tmp}/xdg"}, "{tmp}/xdg/layout_ir"),
+        ({"LAYOUT_IR_CACHE": "", "XDG_CACHE_HOME": "", "HOME": "{tmp}/home"}, "{tmp}/home/.cache/layout_ir"),
+        ({"LAYOUT_IR_CACHE": "", "XDG_CACHE_HOME": "relative", "HOME": "{tmp}/home"}, "{tmp}/home/.cache/layout_ir"),
+    ],
+)
+def test_folder(environment: dict[str, str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value.format(tmp=tmp_path))
+    assert cache.cache_folder() == Path(expected.format(tmp=tmp_path))
+
+
+def test_unwritable_folder_falls_back_to_a_temporary_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("LAYOUT_IR_CACHE", str(tmp_path / "file" / "cache"))
+    library = cache.cached_library(SOURCE)
+    assert library.exists()
+    assert tmp_path not in library.parents
+    assert cache.cached_library(SOURCE) == library
+
+
+def test_two_processes_compile_at_once(own_cache: Path) -> None:
+    program = (
+        "import ctypes; from layout_ir.runtime.cache import cached_library\n"
+        "for i in range(3):\n"
+        "    path = cached_library(f'int answer(void) {{ return {i}; }}')\n"
+        "    assert ctypes.CDLL(str(path)).answer() == i\n"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(2)]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    assert sorted(path.suffix for path in own_cache.iterdir()) == [".c"] * 3 + [".so"] * 3
