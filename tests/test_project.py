@@ -1,0 +1,146 @@
+"""The project's promises about itself: one-way dependencies, lazy imports, small files, a README that works."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "layout_ir"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODULES = sorted(PACKAGE.rglob("*.py"))
+SOURCES = sorted(
+    path for folder in ("layout_ir", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
+)
+LEVELS = {
+    "layouts": 0,
+    "formats": 1,
+    "dialects": 2,
+    "lowering": 3,
+    "interpreter": 3,
+    "runtime": 3,
+    "backends": 4,
+    "tools": 5,
+}
+"""A folder imports from folders of its own level or below. Files beside the folders stand on top of all."""
+
+COMMON = {"errors", "_version"}
+"""What every folder may import."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules that a file imports anywhere, inside functions too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name_of(path)}: relative import"
+            module = str(node.module)
+            names.add(module)
+            names.update(f"{module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The modules in a fresh Python after `statement`."""
+    code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+def code_blocks() -> str:
+    return "\n".join(re.findall(r"^```[a-z]*\n(.*?)^```", README, re.DOTALL | re.MULTILINE))
+
+
+# -- dependencies ------------------------------------------------------------------------------------------------------
+
+
+def test_every_folder_has_a_level():
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(LEVELS)
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.parent != PACKAGE], ids=name_of)
+def test_dependencies_run_one_way(path: Path):
+    level = LEVELS[path.relative_to(PACKAGE).parts[0]]
+    for name in imports_of(path):
+        package, *parts = name.split(".")
+        if package == "layout_ir" and parts and parts[0] not in COMMON:
+            assert parts[0] in LEVELS, f"{name_of(path)} imports {name}, which stands above it"
+            assert LEVELS[parts[0]] <= level, f"{name_of(path)} imports {name}, which stands above it"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "layouts").glob("*.py")), ids=name_of)
+def test_layouts_know_affine_maps_and_no_other_part_of_the_ir(path: Path):
+    assert not [name for name in imports_of(path) if name.startswith("xdsl") and not name.startswith("xdsl.ir.affine")]
+
+
+def test_the_interpreter_shares_no_code_with_the_plan():
+    reference = PACKAGE / "interpreter" / "reference.py"
+    assert not [name for name in imports_of(reference) if re.search(r"plan|refine|lowering", name)]
+
+
+# -- lazy imports ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["layout_ir", "layout_ir.universe", "layout_ir.tools.layout_opt"])
+def test_start_up_imports_nothing_heavy(module: str):
+    loaded = loaded_by(f"import {module}")
+    assert not loaded & {"numpy", "xdsl.interpreters", "difflib"}
+
+
+def test_importing_the_package_does_not_import_xdsl():
+    assert "xdsl" not in loaded_by("import layout_ir")
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_files_are_short_and_documented(path: Path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 400
+    assert not text.strip() or ast.get_docstring(ast.parse(text)), "expected a docstring that says what the file is for"
+
+
+@pytest.mark.parametrize("path", [*SOURCES, ROOT / "README.md", ROOT / "Makefile", ROOT / ".ci" / "run"], ids=name_of)
+def test_nothing_depends_on_where_it_was_written(path: Path):
+    places = re.findall(r"(?<![\w.}])/(?:home|root|work|Users)/\S+", path.read_text(encoding="utf-8"))
+    assert not places
+
+
+# -- README and packaging ----------------------------------------------------------------------------------------------
+
+
+def test_make_targets_of_the_readme_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z-]+)", code_blocks()))
+    assert {"demo", "test"} <= named <= targets
+
+
+def test_commands_of_the_readme_exist():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    named = set(re.findall(r"^\$ (layout-[a-z]+)", code_blocks(), re.MULTILINE))
+    assert {"layout-opt", "layout-run"} <= named <= set(scripts)
+
+
+def test_files_that_the_readme_names_exist():
+    names = re.findall(r"(?<![\w/])(?:examples|benchmarks|tests|layout_ir)/[\w./-]*\w", README)
+    assert names
+    assert [name for name in names if not (ROOT / name).exists()] == []
+
+
+def test_base_dependencies_are_xdsl_and_numpy():
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert sorted(re.split(r"[=<>]", dependency)[0] for dependency in dependencies) == ["numpy", "xdsl"]
