@@ -1,0 +1,1 @@
+"""The dialect `layout`: attributes, types, operations, verifiers and canonicalization."""

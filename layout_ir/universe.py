@@ -1,0 +1,71 @@
+"""
+What the project adds to xDSL's own tools: the dialect, the passes and the targets.
+
+xDSL imports this file whenever `xdsl-opt` starts, so it holds factories and nothing that costs time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.universe import Universe
+
+if TYPE_CHECKING:
+    from xdsl.ir import Dialect
+    from xdsl.passes import ModulePass
+    from xdsl.utils.target import Target
+
+
+def _layout() -> Dialect:
+    from layout_ir.dialects.layout import LAYOUT
+
+    return LAYOUT
+
+
+def _resolve() -> type[ModulePass]:
+    from layout_ir.lowering.resolve import ResolvePass
+
+    return ResolvePass
+
+
+def _to_buffers() -> type[ModulePass]:
+    from layout_ir.lowering.to_buffers import ToBuffersPass
+
+    return ToBuffersPass
+
+
+def _to_loops() -> type[ModulePass]:
+    from layout_ir.lowering.to_loops import ToLoopsPass
+
+    return ToLoopsPass
+
+
+def _flatten() -> type[ModulePass]:
+    from layout_ir.lowering.flatten import FlattenPass
+
+    return FlattenPass
+
+
+def _lower() -> type[ModulePass]:
+    from layout_ir.lowering.pipeline import LowerPass
+
+    return LowerPass
+
+
+def _c() -> type[Target]:
+    from layout_ir.backends.c import CTarget
+
+    return CTarget
+
+
+LAYOUT_UNIVERSE = Universe(
+    all_dialects={"layout": _layout},
+    all_passes={
+        "layout-resolve": _resolve,
+        "layout-to-buffers": _to_buffers,
+        "layout-to-loops": _to_loops,
+        "layout-flatten": _flatten,
+        "layout-lower": _lower,
+    },
+    all_targets={"c": _c},
+)
