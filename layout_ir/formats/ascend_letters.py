@@ -1,0 +1,90 @@
+"""
+Ascend's names that spell their storage axis by axis: `NCHW`, `NC1HWC0`, `NDC1HWC0`, `C1HWNCoC0`, ...
+
+    name   ::= axis+ ["_C04"]
+    axis   ::= N | C | D | H | W | L     a dim, whole
+             | C1                        C floordiv C0
+             | C0 | Co                   C mod C0
+
+A name has `C1` if and only if it has `C0`. With `Co` beside `C0` an element sits on the diagonal of the Co x C0 matrix
+and everything beside the diagonal is a pad; N stays whole there, as the host transfer code has it (the framework's
+shape code rounds it up to 16). `_C04` fixes C0 = 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from xdsl.ir.affine import AffineExpr
+
+from layout_ir.errors import LayoutError
+from layout_ir.formats.ascend_format import Notation, Parameters
+from layout_ir.layouts.tiled import TiledLayout
+
+LOGICAL_ORDER = "NCDHWL"
+"""The order of the logical dims when the option `dims` does not say another."""
+
+NAMES = (
+    *("NCHW", "NHWC", "CHWN", "HWCN", "NCDHW", "NDHWC", "DHWCN", "DHWNC", "NCL", "NC", "CN"),
+    *("NC1HWC0", "NC1HWC0_C04", "NDC1HWC0", "C1HWNC0", "C1HWNCoC0"),
+)
+"""The names that the vendor lists; the grammar accepts every other order of the axes too."""
+
+_AXIS = re.compile(r"C1|C0|Co|[NCDHWL]")
+_NARROW = "_C04"
+
+
+def parse_letters(name: str) -> Notation:
+    """The notation of a name by letters; raises `LayoutError` with the position where the grammar ends."""
+    narrow = name.endswith(_NARROW)
+    axes = _axes(name, name.removesuffix(_NARROW))
+    blocked = "C1" in axes
+    whole = {axis[0] for axis in axes}
+    dims = tuple(letter for letter in LOGICAL_ORDER if letter in whole)
+    if blocked != ("C0" in axes) or ("Co" in axes and not blocked) or (narrow and not blocked):
+        raise LayoutError(f"'{name}': expected C1 and C0 together, got the axes {' '.join(axes)}")
+    if blocked and "C" in axes:
+        raise LayoutError(f"'{name}': expected C whole or as C1 and C0, got both")
+    if blocked and "N" not in axes:
+        # the shape code of C1HWC0 blocks N under the name of C, so such a name does not say what it means
+        raise LayoutError(f"'{name}': expected the axis N in a blocked format, got the axes {' '.join(axes)}")
+    formula = partial(_axis_formula, axes=axes, dims=dims)
+    if narrow:
+        return Notation(dims, formula, fixed_c0=4)
+    return Notation(dims, formula, takes=("c0",)) if blocked else Notation(dims, formula)
+
+
+def _axes(name: str, spelled: str) -> tuple[str, ...]:
+    axes: list[str] = []
+    position = 0
+    while position < len(spelled):
+        match = _AXIS.match(spelled, position)
+        if match is None:
+            raise LayoutError(
+                f"'{name}': expected an axis (N, C, D, H, W, L, C1, C0 or Co) at position {position}, "
+                f"got '{spelled[position:]}'"
+            )
+        if match.group() in axes:
+            raise LayoutError(f"'{name}': expected every axis once, got '{match.group()}' again at position {position}")
+        axes.append(match.group())
+        position = match.end()
+    if not axes:
+        raise LayoutError(f"'{name}': expected an axis (N, C, D, H, W, L, C1, C0 or Co) at position 0")
+    return tuple(axes)
+
+
+def _axis_formula(parameters: Parameters, axes: Sequence[str], dims: Sequence[str]) -> TiledLayout:
+    def coordinate(axis: str) -> AffineExpr:
+        dim = AffineExpr.dimension(dims.index(axis[0]))
+        if axis == "C1":
+            return dim // parameters.c0
+        return dim % parameters.c0 if axis in ("C0", "Co") else dim
+
+    return TiledLayout(len(dims), tuple(coordinate(axis) for axis in axes))
+
+
+def nd_formula(parameters: Parameters) -> TiledLayout:
+    """ND: the dims as given, the last one fastest."""
+    return TiledLayout(len(parameters.shape), tuple(parameters.dims()))
