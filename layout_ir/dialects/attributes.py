@@ -79,6 +79,9 @@ class FormatAttr(LayoutAttr):
         given = (options or FormatOptions()).given()
         super().__init__(StringAttr(qualified_name), DictionaryAttr({k: _option_attr(v) for k, v in given.items()}))
 
+    def __hash__(self) -> int:  # types are keys of many tables, and a DictionaryAttr has no hash of its own
+        return hash((self.qualified_name, tuple(sorted(self.given_options.data.items(), key=lambda item: item[0]))))
+
     @property
     def options(self) -> FormatOptions:
         """The options as a value."""

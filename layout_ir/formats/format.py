@@ -93,7 +93,7 @@ class Format(Layout):
 
     @abstractmethod
     def resolve_canonical(self, shape: tuple[int, ...], dtype: ElementType) -> ExplicitLayout:
-        """The explicit layout of a tensor whose dims are given in the vendor's own order; `shape` has the right rank."""
+        """The explicit layout of a tensor whose dims are given in the vendor's own order."""
 
     def physical_shape(self, shape: tuple[int, ...], dtype: ElementType, extents: tuple[int, ...]) -> tuple[int, ...]:
         """The storage's shape as the vendor writes it, where it merges neighbouring axes of `extents`."""

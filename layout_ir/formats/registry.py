@@ -1,4 +1,4 @@
-"""The registry of systems: finds the file that knows a name. A vendor's file is imported when one of its names is used."""
+"""The registry of systems: finds the file that knows a name, and imports it only when one of its names is used."""
 
 from __future__ import annotations
 

@@ -23,6 +23,10 @@ BOX_LIMIT = 4096
 """Boxes of one plan; beyond it the plan falls back on loops over the logical dims."""
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""Names of dims that have none; the digits of b are b1, b0."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """A reorder in the dims that the planner works with: logical dims, or several of them fused into one."""
@@ -52,7 +56,7 @@ def make_plan(
         )
     if destination.has_broadcast:
         raise LayoutError(f"expected a destination without broadcast strides, got {list(destination.strides)}")
-    names = tuple(dim_names) or tuple(f"d{i}" for i in range(source.rank))
+    names = tuple(dim_names) or tuple(LETTERS[i] if i < len(LETTERS) else f"dim{i}" for i in range(source.rank))
     if source.size == 0:
         return CopyPlan((), destination.storage_size if write_pads and destination.storage_size else None)
     writes_pads = write_pads and destination.pad_count > 0

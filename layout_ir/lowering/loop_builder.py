@@ -1,0 +1,93 @@
+"""Builds loop nests: constants made once, indices as affine.apply, loops as Python `with` blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from xdsl.builder import Builder
+from xdsl.dialects import affine, arith, memref, scf
+from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.rewriter import InsertPoint
+
+from layout_ir.layouts.affine import substitute
+
+Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
+
+
+class Constants:
+    """The constants of one function: each made once, at the start of its body, out of a reader's way."""
+
+    def __init__(self, body: Block):
+        self._body = body
+        self._last: Operation | None = None
+        self._values: dict[Constant, SSAValue] = {}
+
+    def get(self, value: Constant) -> SSAValue:
+        """The value of a constant."""
+        if value not in self._values:
+            operation = arith.ConstantOp(value)
+            place = InsertPoint.after(self._last) if self._last else InsertPoint.at_start(self._body)
+            Builder(place).insert(operation)
+            self._last = operation
+            self._values[value] = operation.result
+        return self._values[value]
+
+
+class LoopBuilder:
+    """Emits the loops that replace one operation."""
+
+    def __init__(self, replaced: Operation, constants: Constants):
+        self._builder = Builder(InsertPoint.before(replaced))
+        self._constants = constants
+
+    def insert(self, operation: Operation) -> Operation:
+        """Add an operation at the current place."""
+        return self._builder.insert(operation)
+
+    def constant(self, value: int) -> SSAValue:
+        """An index constant."""
+        return self._constants.get(IntegerAttr(value, IndexType()))
+
+    def scalar(self, value: IntegerAttr[IntegerType] | FloatAttr) -> SSAValue:
+        """A constant of an element type."""
+        return self._constants.get(value)
+
+    def index(self, expr: AffineExpr, dims: Sequence[SSAValue]) -> SSAValue:
+        """The value of a quasi-affine expression over index values; a constant or a dim needs no operation."""
+        if isinstance(expr, AffineConstantExpr):
+            return self.constant(expr.value)
+        if isinstance(expr, AffineDimExpr):
+            return dims[expr.position]
+        used = sorted(expr.used_dims())
+        values: list[AffineExpr] = [AffineConstantExpr(0)] * len(dims)
+        for position, dim in enumerate(used):
+            values[dim] = AffineExpr.dimension(position)
+        compact = AffineMap(len(used), 0, (substitute(expr, values),))
+        operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
+        return self._builder.insert(operation).result
+
+    @contextmanager
+    def loop(self, first: int, end: int, name: str, step: int = 1) -> Generator[SSAValue]:
+        """A loop over `first, first + step, ... < end`; what is emitted inside the `with` block is its body."""
+        body = Block(arg_types=[IndexType()])
+        body.args[0].name_hint = name
+        loop = scf.ForOp(self.constant(first), self.constant(end), self.constant(step), [], Region(body))
+        self._builder.insert(loop)
+        outside, self._builder = self._builder, Builder(InsertPoint.at_end(body))
+        try:
+            yield body.args[0]
+            self._builder.insert(scf.YieldOp())
+        finally:
+            self._builder = outside
+
+    def load(self, buffer: SSAValue, index: SSAValue) -> SSAValue:
+        """One element of a flat buffer."""
+        assert isinstance(buffer.type, MemRefType)
+        return self._builder.insert(memref.LoadOp.get(buffer, [index])).res
+
+    def store(self, value: SSAValue, buffer: SSAValue, index: SSAValue) -> None:
+        """Write one element of a flat buffer."""
+        self._builder.insert(memref.StoreOp.get(value, buffer, [index]))

@@ -1,0 +1,101 @@
+"""`layout-to-loops`: every copy becomes loops over the flat storage of its two buffers, by way of its plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, ModuleOp, Signedness
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.hints import isa
+
+from layout_ir.dialects.attributes import UndefAttr
+from layout_ir.dialects.ops import CopyOp, StorageOp
+from layout_ir.dialects.types import Stored, index_map_of, stored_type
+from layout_ir.errors import LayoutError
+from layout_ir.layouts.plan import CopyPlan
+from layout_ir.layouts.planner import make_plan
+from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.loop_builder import Constants, LoopBuilder
+
+
+def storage_element_type(element: Attribute) -> Attribute:
+    """The type that moves an element's bits in IR: integers lose their sign, which only arithmetic would need."""
+    if isa(element, IntegerType) and element.signedness.data is not Signedness.SIGNLESS:
+        return IntegerType(element.width.data)
+    return element
+
+
+def pad_constant(element: Attribute, pad: Attribute | None) -> IntegerAttr[IntegerType] | FloatAttr:
+    """The value for pads as a constant of the element's storage type; zero where none is given."""
+    storage = storage_element_type(element)
+    if isa(storage, IntegerType):
+        value = pad.value.data if isinstance(pad, IntegerAttr) else 0
+        limit = 1 << storage.width.data
+        signed = value % limit if storage.width.data == 1 else (value + limit // 2) % limit - limit // 2
+        return IntegerAttr(signed, storage)
+    assert isa(storage, AnyFloat)
+    return FloatAttr(pad.value.data if isinstance(pad, FloatAttr) else 0.0, storage)
+
+
+def plan_of(op: CopyOp) -> CopyPlan:
+    """The plan of one copy; raises `LayoutError` where its layouts have no plan."""
+    return make_plan(index_map_of(op.source.type), index_map_of(op.destination.type), not isinstance(op.pad, UndefAttr))
+
+
+class LowerCopy(RewritePattern):
+    """One copy to loops."""
+
+    def __init__(self) -> None:
+        self._constants: dict[Block, Constants] = {}
+
+    def _constants_of(self, op: CopyOp) -> Constants:
+        body = op.parent_block()
+        assert body is not None
+        return self._constants.setdefault(body, Constants(body))
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
+        try:
+            plan = plan_of(op)
+        except LayoutError as error:
+            raise PassFailedException(f"layout-to-loops: {error}") from None
+        builder = LoopBuilder(op, self._constants_of(op))
+        source, destination = (_storage(builder, buffer) for buffer in (op.source, op.destination))
+        pad = None
+        if not isinstance(op.pad, UndefAttr):
+            pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
+        buffers = Buffers(source, destination, pad)
+        if plan.fill_first is not None and pad is not None:
+            with builder.loop(0, plan.fill_first, "cell") as cell:
+                builder.store(pad, destination, cell)
+        for box in plan.boxes:
+            emit_box(builder, box, buffers)
+        rewriter.erase(op)
+
+
+def _storage(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
+    operation = StorageOp(buffer, flat_type(stored_type(buffer.type)))
+    operation.result.name_hint = buffer.name_hint
+    builder.insert(operation)
+    return operation.result
+
+
+def flat_type(buffer: Stored) -> MemRefType[Attribute]:
+    """The flat storage of a buffer: one axis that holds every cell, in the element's storage type."""
+    assert isinstance(buffer, MemRefType)
+    size = index_map_of(buffer).storage_size
+    return MemRefType(storage_element_type(buffer.element_type), [size], memory_space=buffer.memory_space)
+
+
+@dataclass(frozen=True)
+class ToLoopsPass(ModulePass):
+    """Lower every `layout.copy` to scf loops, affine.apply and loads and stores on flat memrefs."""
+
+    name = "layout-to-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        PatternRewriteWalker(LowerCopy(), apply_recursively=False).rewrite_module(op)
