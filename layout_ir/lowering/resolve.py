@@ -1,0 +1,99 @@
+"""`layout-resolve`: every named layout becomes the explicit one that it means for the type's shape and element type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriteWalker, TypeConversionPattern
+from xdsl.utils.exceptions import PassFailedException
+
+from layout_ir.dialects.attributes import FormatAttr, OpenAttr
+from layout_ir.dialects.types import (
+    Stored,
+    element_type_of,
+    index_map_of,
+    is_stored,
+    layout_attribute,
+    layout_of,
+    with_layout,
+)
+from layout_ir.errors import LayoutError, nearest
+from layout_ir.formats.registry import ALIASES, SYSTEMS
+
+PLAIN = "plain"
+"""What the option `systems` calls the dim strings that need no system."""
+
+
+@lru_cache(maxsize=4096)
+def resolved_type(stored: Stored) -> Stored:
+    """
+    A tensor or buffer type with an explicit layout in place of a name; other types as they are.
+
+    A name stays where no explicit layout says all of it: strides with more allocated behind them than they reach.
+    Raises `LayoutError` where the name does not fit the shape or the element type, or a size is not known.
+    """
+    layout = layout_of(stored)
+    if not isinstance(layout, FormatAttr):
+        return stored
+    index_map = index_map_of(stored)
+    explicit = layout.explicit(index_map.shape, element_type_of(stored))
+    result = with_layout(stored, layout_attribute(explicit, index_map.allocation))
+    return result if index_map_of(result).storage_size == index_map.storage_size else stored
+
+
+@dataclass
+class ResolveTypes(TypeConversionPattern):
+    """Resolve the names of some systems (of all for None) in every type."""
+
+    systems: frozenset[str] | None
+
+    def __post_init__(self) -> None:
+        self.recursive = True
+
+    def convert_type(self, typ: Attribute, /) -> Attribute | None:
+        if not is_stored(typ):
+            return None
+        layout = layout_of(typ)
+        if isinstance(layout, OpenAttr) and self.systems is None:
+            raise PassFailedException(
+                f"layout-resolve: expected a layout that says where every element lies, "
+                f"got {typ}: {layout.reason()}; write the layout that is meant"
+            )
+        if not isinstance(layout, FormatAttr):
+            return None
+        if self.systems is not None and (layout.format.system or PLAIN) not in self.systems:
+            return None
+        try:
+            return resolved_type(typ)
+        except LayoutError as error:
+            raise PassFailedException(f"layout-resolve: {error}") from None
+
+
+@dataclass(frozen=True)
+class ResolvePass(ModulePass):
+    """Replace names by explicit layouts. A layout that is still open (any, undef, opaque) is an error."""
+
+    name = "layout-resolve"
+
+    systems: tuple[str, ...] | None = None
+    """Resolve the names of these systems only (`plain`: of none), and leave everything else as it is."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        systems = None if self.systems is None else _known_systems(self.systems)
+        PatternRewriteWalker(ResolveTypes(systems), apply_recursively=False).rewrite_module(op)
+
+
+def _known_systems(names: Sequence[str]) -> frozenset[str]:
+    known = (*SYSTEMS, *ALIASES, PLAIN)
+    for name in names:
+        if name not in known:
+            raise PassFailedException(
+                f"layout-resolve: expected systems among {', '.join((*SYSTEMS, PLAIN))}, got '{name}'{nearest(name, known)}"
+            )
+    return frozenset(ALIASES.get(name, name) for name in names)
