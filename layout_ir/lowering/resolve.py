@@ -51,10 +51,8 @@ def resolved_type(stored: Stored) -> Stored:
 class ResolveTypes(TypeConversionPattern):
     """Resolve the names of some systems (of all for None) in every type."""
 
-    systems: frozenset[str] | None
-
-    def __post_init__(self) -> None:
-        self.recursive = True
+    recursive: bool = True
+    systems: frozenset[str] | None = None
 
     def convert_type(self, typ: Attribute, /) -> Attribute | None:
         if not is_stored(typ):
@@ -86,14 +84,14 @@ class ResolvePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         systems = None if self.systems is None else _known_systems(self.systems)
-        PatternRewriteWalker(ResolveTypes(systems), apply_recursively=False).rewrite_module(op)
+        PatternRewriteWalker(ResolveTypes(systems=systems), apply_recursively=False).rewrite_module(op)
 
 
 def _known_systems(names: Sequence[str]) -> frozenset[str]:
     known = (*SYSTEMS, *ALIASES, PLAIN)
     for name in names:
         if name not in known:
-            raise PassFailedException(
-                f"layout-resolve: expected systems among {', '.join((*SYSTEMS, PLAIN))}, got '{name}'{nearest(name, known)}"
-            )
+            expected = ", ".join((*SYSTEMS, PLAIN))
+            suggestion = nearest(name, known)
+            raise PassFailedException(f"layout-resolve: expected systems among {expected}, got '{name}'{suggestion}")
     return frozenset(ALIASES.get(name, name) for name in names)
