@@ -1,0 +1,92 @@
+"""Implementations of the vector dialect for xDSL's interpreter, which has none: a vector is a numpy array of bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
+
+from layout_ir.interpreter.bits import bits_dtype
+from layout_ir.interpreter.loop_functions import Bits, check_access, scalar_type
+
+
+def lanes_of(kind: Attribute) -> int:
+    """Number of lanes of a 1-D vector type."""
+    assert isa(kind, VectorType[Attribute])
+    (lanes,) = kind.get_shape()
+    return lanes
+
+
+def _row(buffer: Bits, indices: tuple[int, ...]) -> Bits:
+    """The innermost axis of a buffer from `indices` on."""
+    return buffer[(*indices[:-1], slice(indices[-1], None))]
+
+
+@register_impls
+class VectorFunctions(InterpreterFunctions):
+    """1-D vectors: loads, stores, permutations."""
+
+    @impl(vector.LoadOp)
+    def run_load(self, interpreter: Interpreter, op: vector.LoadOp, args: PythonValues) -> PythonValues:
+        buffer, *indices = args
+        lanes = lanes_of(op.result.type)
+        check_access(op, buffer, tuple(indices), lanes)
+        return (_row(buffer, tuple(indices))[:lanes].copy(),)
+
+    @impl(vector.StoreOp)
+    def run_store(self, interpreter: Interpreter, op: vector.StoreOp, args: PythonValues) -> PythonValues:
+        value, buffer, *indices = args
+        check_access(op, buffer, tuple(indices), len(value))
+        _row(buffer, tuple(indices))[: len(value)] = value
+        return ()
+
+    @impl(vector.MaskedLoadOp)
+    def run_masked_load(self, interpreter: Interpreter, op: vector.MaskedLoadOp, args: PythonValues) -> PythonValues:
+        buffer, *indices, mask, pass_through = args
+        result = pass_through.copy()
+        for lane in np.flatnonzero(mask):
+            position = (*indices[:-1], indices[-1] + int(lane))
+            check_access(op, buffer, position)
+            result[lane] = buffer[position]
+        return (result,)
+
+    @impl(vector.MaskedStoreOp)
+    def run_masked_store(self, interpreter: Interpreter, op: vector.MaskedStoreOp, args: PythonValues) -> PythonValues:
+        buffer, *indices, mask, value = args
+        for lane in np.flatnonzero(mask):
+            position = (*indices[:-1], indices[-1] + int(lane))
+            check_access(op, buffer, position)
+            buffer[position] = value[lane]
+        return ()
+
+    @impl(vector.CreateMaskOp)
+    def run_create_mask(self, interpreter: Interpreter, op: vector.CreateMaskOp, args: PythonValues) -> PythonValues:
+        return ((np.arange(lanes_of(op.mask_vector.type)) < args[0]).astype(np.uint8),)
+
+    @impl(vector.BroadcastOp)
+    def run_broadcast(self, interpreter: Interpreter, op: vector.BroadcastOp, args: PythonValues) -> PythonValues:
+        kind = op.vector.type
+        element = scalar_type(kind)
+        value = int(args[0]) & ((1 << element.bits) - 1)
+        return (np.full(lanes_of(kind), value, bits_dtype(element)),)
+
+    @impl(vector.ShuffleOp)
+    def run_shuffle(self, interpreter: Interpreter, op: vector.ShuffleOp, args: PythonValues) -> PythonValues:
+        both = np.concatenate(args)
+        mask = np.array(op.mask.get_values())
+        result = both[mask]
+        result[mask < 0] = ~both.dtype.type(0)  # poison: any value would do
+        return (result,)
+
+    @impl(vector.BitcastOp)
+    def run_bitcast(self, interpreter: Interpreter, op: vector.BitcastOp, args: PythonValues) -> PythonValues:
+        return (args[0].view(bits_dtype(scalar_type(op.result.type))),)
+
+    @impl(vector.ExtractOp)
+    def run_extract(self, interpreter: Interpreter, op: vector.ExtractOp, args: PythonValues) -> PythonValues:
+        source, *dynamic = args
+        (position,) = [*dynamic] or op.static_position.get_values()
+        return (int(source[position]),)
