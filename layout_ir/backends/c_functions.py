@@ -1,0 +1,159 @@
+"""Functions of lowered modules in C: signatures, parallel loops, buffers, and where streaming stores are fenced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func, memref, scf
+from xdsl.dialects.builtin import FloatAttr, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from layout_ir.backends import expressions
+from layout_ir.backends.c_family import Count, FamilyPrinter
+from layout_ir.backends.c_prelude import Prelude
+from layout_ir.backends.c_types import element_type
+from layout_ir.backends.c_vectors import VectorRules
+from layout_ir.backends.constants import c_float
+from layout_ir.backends.expressions import Expression
+from layout_ir.backends.names import Names, function_name
+from layout_ir.backends.uses import Uses, contains_parallel, is_private, is_streaming
+
+_LINE_LENGTH = 100
+_ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+
+class CPrinter(FamilyPrinter):
+    """Prints one function of a lowered module."""
+
+    language = "c"
+    index_type = "int64_t"
+
+    def __init__(self, prelude: Prelude, functions: dict[str, func.FuncOp], written: dict[str, set[int]]) -> None:
+        super().__init__()
+        self.prelude = prelude
+        self._functions = functions
+        self._written = written
+        self._vectors = VectorRules(self)
+
+    def scalar_type(self, element: Attribute) -> str:
+        name = element_type(element)
+        self.prelude.floats |= name in ("float", "double")
+        return name
+
+    def float_literal(self, value: FloatAttr) -> Expression:
+        return c_float(value)
+
+    def print_function(self, op: func.FuncOp) -> None:
+        """A function's definition, or its prototype if it has no body."""
+        if op.is_declaration:
+            self.line(f"{self.prototype(op)};")
+            return
+        if len(op.body.blocks) != 1:
+            raise self.refuse(op, "expected a body of one block (structured control flow)")
+        self.uses = Uses(op)
+        head = self.prototype(op)
+        self.names = Names(self._functions)
+        body = op.body.blocks[0]
+        with self.braces(head):
+            names = [self.declare(argument, f"arg{index}") for index, argument in enumerate(body.args)]
+            for name, argument in zip(names, body.args, strict=True):
+                if not self.uses.count(argument):
+                    self.line(f"(void){name};")
+            self.print_block(body)
+            self._vectors.fence()
+
+    def prototype(self, op: func.FuncOp, *, restrict: str = "restrict ") -> str:
+        """The head of a function; raises `LayoutError` for a name or a type that C has not."""
+        if op.function_type.outputs.data:
+            raise self.refuse(op, "expected a function without results")
+        names = Names(self._functions)
+        written = self._written[op.sym_name.data]
+        parameters: list[str] = []
+        for index, kind in enumerate(op.function_type.inputs):
+            hint = None if op.is_declaration else op.body.blocks[0].args[index].name_hint
+            name = names.fresh(hint, f"arg{index}")
+            if isa(kind, MemRefType[Attribute]):
+                constness = "" if index in written else "const "
+                parameters.append(f"{constness}{self.element_type(op, kind)} *{restrict}{name}")
+            else:
+                parameters.append(f"{self.scalar_type(kind)} {name}")
+        is_static = is_private(op) and not op.is_declaration
+        head = f"{'static ' if is_static else ''}void {function_name(op.sym_name.data)}("
+        if len(head) + len(", ".join(parameters)) > _LINE_LENGTH:
+            return head + "\n    " + ",\n    ".join(parameters) + ")"
+        return f"{head}{', '.join(parameters) or 'void'})"
+
+    def print_block(self, block: Block) -> None:
+        """
+        Every live operation of a block, with a fence between streaming stores and threads that might read them.
+
+        The last fence of a function orders its stores; a block that is repeated and has threads in it needs its own.
+        """
+        has_parallel = False
+        for op in block.ops:
+            if not self.uses.is_live(op):
+                continue
+            if self._vectors.is_streaming or op.regions:
+                parallel = contains_parallel(op)
+                has_parallel |= parallel
+                if parallel:
+                    self._vectors.fence()
+            self.print_operation(op)
+        if has_parallel:
+            self._vectors.fence()
+
+    def print_parallel(self, op: scf.ParallelOp, counts: Sequence[Count]) -> None:
+        collapse = f" collapse({len(counts)})" if len(counts) > 1 else ""
+        if not self._streams(op):
+            self._pragma(f"omp parallel for{collapse}")
+            self.print_loops(counts, op.body.block)
+            return
+        self._pragma("omp parallel")  # every thread has to fence its own streaming stores
+        with self.braces(""):
+            self._pragma(f"omp for{collapse} nowait")
+            self.print_loops(counts, op.body.block)
+            self._vectors.fence()
+
+    def _streams(self, op: Operation) -> bool:
+        return any(is_streaming(inner) for inner in op.walk())
+
+    def _pragma(self, text: str) -> None:
+        self.lines += ["#ifdef _OPENMP", f"#pragma {text}", "#endif"]  # unknown pragmas are warned about
+
+    def print_other(self, op: Operation) -> None:
+        match op:
+            case memref.AllocOp():
+                self._print_allocation(op)
+            case memref.DeallocOp():
+                self.prelude.headers.add("stdlib.h")
+                self.line(f"free({self.expression(op.memref)});")
+            case memref.CopyOp():
+                self._print_copy(op)
+            case _:
+                self._vectors.print_operation(op)
+
+    def _print_allocation(self, op: memref.AllocOp) -> None:
+        element, count = self.element_type(op, op.memref.type), self._count(op, op.memref.type, op.dynamic_sizes)
+        wanted = op.alignment.value.data if op.alignment is not None else 0
+        alignment = max(_ALIGNMENT, wanted)
+        size = expressions.multiply(count, Expression(f"sizeof({element})"))
+        self.prelude.allocations = True
+        name = self.declare(op.memref, "buffer")
+        self.line(f"{element} *restrict {name} = layout_allocate({alignment}, {size});")
+
+    def _print_copy(self, op: memref.CopyOp) -> None:
+        element = self.element_type(op, op.source.type)
+        count = self._count(op, op.source.type, ())
+        size = expressions.multiply(count, Expression(f"sizeof({element})"))
+        self.prelude.headers.add("string.h")
+        self.line(f"memcpy({self.expression(op.destination)}, {self.expression(op.source)}, {size});")
+
+    def _count(self, op: Operation, kind: Attribute, sizes: Sequence[SSAValue]) -> Expression:
+        assert isa(kind, MemRefType[Attribute])
+        if kind.has_static_shape():
+            return expressions.literal(kind.element_count())
+        if not sizes:
+            raise self.refuse(op, f"expected a buffer of a known size, got {kind}")
+        return self.expression(sizes[0])

@@ -1,0 +1,105 @@
+"""What a C file needs before its functions; only what they use is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+_FLOATS = """\
+/* Elements are moved as they are. Where moving a float converts it (x87), a signalling NaN would change its bits. */
+_Static_assert(FLT_EVAL_METHOD >= 0 && FLT_EVAL_METHOD != 2, "expected float moves that keep every bit");"""
+
+_VECTORS = """\
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
+#error "expected GCC 12 or Clang, whose vectors have __builtin_shufflevector"
+#endif"""
+
+_ALLOCATE = """\
+/* A kernel cannot report a failure, and must not write through a null pointer. */
+static inline void *layout_allocate(size_t alignment, size_t bytes) {
+  void *memory = aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+  if (memory == NULL) abort();
+  return memory;
+}"""
+
+_STREAM = """\
+/* A store past the caches, in the widest aligned pieces that the processor has; elsewhere an ordinary store. */
+static inline void layout_stream(char *target, const char *vector, size_t bytes) {
+#if defined(__AVX512F__)
+  if (bytes % 64 == 0 && (uintptr_t)target % 64 == 0) {
+#pragma GCC unroll 8
+    for (size_t at = 0; at < bytes; at += 64)
+      _mm512_stream_si512((__m512i *)(target + at), _mm512_loadu_si512(vector + at));
+    return;
+  }
+#endif
+#if defined(__AVX__)
+  if (bytes % 32 == 0 && (uintptr_t)target % 32 == 0) {
+#pragma GCC unroll 8
+    for (size_t at = 0; at < bytes; at += 32)
+      _mm256_stream_si256((__m256i *)(target + at), _mm256_loadu_si256((const __m256i *)(vector + at)));
+    return;
+  }
+#endif
+#if defined(__SSE2__)
+  if (bytes % 16 == 0 && (uintptr_t)target % 16 == 0) {
+#pragma GCC unroll 8
+    for (size_t at = 0; at < bytes; at += 16)
+      _mm_stream_si128((__m128i *)(target + at), _mm_loadu_si128((const __m128i *)(vector + at)));
+    return;
+  }
+#endif
+  memcpy(target, vector, bytes);
+}
+#define LAYOUT_STREAM(pointer, vector) layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector))
+#if defined(__SSE2__)
+#define LAYOUT_FENCE() _mm_sfence()
+#else
+#define LAYOUT_FENCE() ((void)0)
+#endif"""
+
+
+@dataclass
+class Prelude:
+    """Collects what functions use while they are printed."""
+
+    headers: set[str] = field(default_factory=lambda: {"stdint.h"})
+    vector_types: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    """Name of a vector type to its element type and its size in bytes."""
+    floats: bool = False
+    allocations: bool = False
+    streams: bool = False
+
+    def text(self) -> str:
+        """The prelude, with an empty line between its parts."""
+        parts = [self._includes()]
+        if self.floats:
+            parts.append(_FLOATS)
+        if self.vector_types:
+            parts.append("\n".join([_VECTORS, *self._typedefs()]))
+        if self.allocations:
+            parts.append(_ALLOCATE)
+        if self.streams:
+            parts.append(_STREAM)
+        return "\n\n".join(parts) + "\n"
+
+    def _includes(self) -> str:
+        headers = set(self.headers)
+        if self.floats:
+            headers.add("float.h")
+        if self.allocations:
+            headers |= {"stddef.h", "stdlib.h"}
+        if self.streams:
+            headers |= {"stddef.h", "string.h"}
+        lines = [f"#include <{header}>" for header in sorted(headers)]
+        if self.streams:
+            lines += ["#if defined(__SSE2__)", "#include <immintrin.h>", "#endif"]
+        return "\n".join(lines)
+
+    def _typedefs(self) -> list[str]:
+        lines: list[str] = []
+        for name, (element, size) in sorted(self.vector_types.items()):
+            lines.append(f"typedef {element} {name} __attribute__((vector_size({size})));")
+            lines.append(
+                f"typedef {element} {name}_unaligned __attribute__((vector_size({size}), aligned(1), may_alias));"
+            )
+        return lines

@@ -1,0 +1,45 @@
+"""The types of C that carry elements."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+)
+from xdsl.ir import Attribute
+
+from layout_ir.errors import LayoutError
+
+_WIDTHS = (8, 16, 32, 64)
+
+
+def element_type(element: Attribute) -> str:
+    """
+    The C type that carries the bits of an element.
+
+    f32 and f64 are moved as float and double, which callers expect to see and aliasing rules ask for; half floats have
+    no type in C11 and are moved as uint16_t; i1 takes one byte. Raises `LayoutError` for other types.
+    """
+    match element:
+        case Float32Type():
+            return "float"
+        case Float64Type():
+            return "double"
+        case Float16Type() | BFloat16Type():
+            return "uint16_t"
+        case IndexType():
+            return "int64_t"
+        case IntegerType() if element.width.data == 1:
+            return "uint8_t"
+        case IntegerType() if element.width.data in _WIDTHS:
+            prefix = "u" if element.signedness.data is Signedness.UNSIGNED else ""
+            return f"{prefix}int{element.width.data}_t"
+        case _:
+            raise LayoutError(
+                f"c: expected elements of f64, f32, f16, bf16, i1 or 8- to 64-bit integers, got {element}"
+            )

@@ -1,0 +1,205 @@
+"""Vectors in C: the vector extension of GCC and Clang, one text for SSE2, AVX2, AVX-512 and NEON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatchmethod
+from itertools import groupby
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from layout_ir.backends import expressions
+from layout_ir.backends.constants import integer_value
+from layout_ir.backends.expressions import Expression, Precedence
+from layout_ir.backends.uses import constant_mask, is_streaming
+
+if TYPE_CHECKING:
+    from layout_ir.backends.c import CPrinter
+
+_SHORT_NAMES = {
+    "float": "f32",
+    "double": "f64",
+    **{f"int{bits}_t": f"i{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}_t": f"u{bits}" for bits in (8, 16, 32, 64)},
+}
+
+
+def _bytes(element: str) -> int:
+    return int(_SHORT_NAMES[element][1:]) // 8
+
+
+def lane_count(value: Attribute) -> int:
+    """Lanes of a vector of one dimension, 0 for any other type."""
+    return value.get_shape()[0] if isa(value, VectorType[Attribute]) and value.get_num_dims() == 1 else 0
+
+
+class VectorRules:
+    """The rules of the vector dialect, on behalf of a function's printer."""
+
+    def __init__(self, printer: CPrinter) -> None:
+        self._printer = printer
+        self.is_streaming = False
+        """Whether a streaming store was printed after the last fence."""
+
+    @singledispatchmethod
+    def print_operation(self, op: Operation) -> None:
+        """The lines of one operation on vectors."""
+        raise self._printer.refuse(op)
+
+    def type_name(self, op: Operation, value: Attribute) -> str:
+        """The C type of a vector; raises `LayoutError` unless it has one dimension and a power of two of lanes."""
+        lanes = lane_count(value)
+        if not isa(value, VectorType[Attribute]) or lanes < 1 or lanes & (lanes - 1):
+            expected = "expected a vector of one dimension and a power of two of lanes"
+            raise self._printer.refuse(op, f"{expected}, got {value}")
+        element = self._printer.scalar_type(value.element_type)
+        name = f"{_SHORT_NAMES[element]}x{lanes}"
+        self._printer.prelude.vector_types[name] = (element, lanes * _bytes(element))
+        return name
+
+    def _define(self, op: Operation, value: SSAValue, text: Callable[[str], str]) -> None:
+        type_name = self.type_name(op, value.type)
+        self._printer.line(f"const {type_name} {self._printer.declare(value)} = {text(type_name)};")
+
+    def _place(self, op: Operation, base: SSAValue, indices: list[SSAValue]) -> str:
+        return f"&{self._printer.element(op, base, indices)}"
+
+    @print_operation.register
+    def _(self, op: vector.LoadOp) -> None:
+        place = self._place(op, op.base, list(op.indices))
+        self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
+
+    @print_operation.register
+    def _(self, op: vector.StoreOp) -> None:
+        place, value = self._place(op, op.base, list(op.indices)), self._printer.expression(op.vector)
+        name = self.type_name(op, op.vector.type)
+        if is_streaming(op):
+            self._printer.prelude.streams = self.is_streaming = True
+            self._printer.line(f"LAYOUT_STREAM({place}, {value});")
+        else:
+            self._printer.line(f"*({name}_unaligned *){place} = {value};")
+
+    @print_operation.register
+    def _(self, op: vector.ShuffleOp) -> None:
+        if op.v1.type != op.v2.type:
+            raise self._printer.refuse(op, f"expected two vectors of one type, got {op.v1.type} and {op.v2.type}")
+        self.type_name(op, op.v1.type)
+        lanes = ", ".join(str(lane) for lane in op.mask.get_values())
+        first, second = self._printer.expression(op.v1), self._printer.expression(op.v2)
+        self._define(op, op.result, lambda _: f"__builtin_shufflevector({first}, {second}, {lanes})")
+
+    @print_operation.register
+    def _(self, op: vector.BitcastOp) -> None:
+        source = self._printer.expression(op.source)
+        self._define(op, op.result, lambda name: expressions.cast(name, source).text)
+
+    @print_operation.register
+    def _(self, op: vector.BroadcastOp) -> None:
+        if isinstance(source_type := op.source.type, VectorType):
+            raise self._printer.refuse(op, f"expected a scalar, got {cast(Attribute, source_type)}")
+        source = self._printer.expression(op.source)
+        if source.precedence < Precedence.PRIMARY or source.text.endswith("]"):  # it is spelled once for every lane
+            element = self._printer.scalar_type(op.source.type)
+            name = self._printer.names.fresh(None, "lane")
+            self._printer.line(f"const {element} {name} = {source};")
+            source = Expression(name)
+        lanes = lane_count(op.vector.type)
+        self._define(op, op.vector, lambda name: _literal(name, [source] * lanes))
+
+    @print_operation.register
+    def _(self, op: arith.ConstantOp) -> None:
+        if not isinstance(op.value, DenseIntOrFPElementsAttr):
+            raise self._printer.refuse(op, f"expected a number or a dense vector, got {op.value}")
+        lanes = [self._lane(attribute) for attribute in op.value.iter_attrs()]
+        self._define(op, op.result, lambda name: _literal(name, lanes))
+
+    def _lane(self, attribute: IntegerAttr | FloatAttr) -> Expression:
+        if isinstance(attribute, FloatAttr):
+            return self._printer.float_literal(attribute)
+        return expressions.literal(integer_value(attribute))
+
+    @print_operation.register
+    def _(self, op: vector.CreateMaskOp) -> None:
+        lanes = lane_count(op.mask_vector.type)
+        if not lanes:
+            raise self._printer.refuse(op, f"expected a mask of one dimension, got {op.mask_vector.type}")
+        size = self._printer.expression(op.mask_dim_sizes[0])
+        if size.constant is None and not size.text.isidentifier():
+            name = self._printer.names.fresh(None, "lanes")
+            self._printer.line(f"const int64_t {name} = {size};")
+            size = Expression(name)
+        none, all_lanes = expressions.literal(0), expressions.literal(lanes)
+        if size.constant is not None:
+            count = expressions.literal(min(max(size.constant, 0), lanes))
+        else:
+            at_most = expressions.conditional(expressions.compare("<", size, all_lanes), size, all_lanes)
+            count = expressions.conditional(expressions.compare(">", size, none), at_most, none)
+        if count.constant is not None:
+            self._printer.bind(op.mask_vector, count)
+        else:
+            self._printer.line(f"const int64_t {self._printer.declare(op.mask_vector, 'mask')} = {count};")
+
+    @print_operation.register
+    def _(self, op: vector.MaskedLoadOp) -> None:
+        type_name = self.type_name(op, op.result.type)
+        initial = self._printer.expression(op.pass_thru)
+        name = self._printer.declare(op.result)
+        self._printer.line(f"{type_name} {name} = {initial};")
+        self._copy_lanes(op, op.mask, list(op.indices), name, is_load=True)
+
+    @print_operation.register
+    def _(self, op: vector.MaskedStoreOp) -> None:
+        self.type_name(op, op.value_to_store.type)
+        name = self._printer.expression(op.value_to_store).text
+        self._copy_lanes(op, op.mask, list(op.indices), name, is_load=False)
+
+    def _copy_lanes(
+        self,
+        op: vector.MaskedLoadOp | vector.MaskedStoreOp,
+        mask: SSAValue,
+        indices: list[SSAValue],
+        vector_name: str,
+        *,
+        is_load: bool,
+    ) -> None:
+        """Each run of lanes that are on, by memcpy: it touches nothing else and a constant size becomes plain moves."""
+        element = self._printer.element_type(op, op.base.type)
+        index = self._printer.expression(indices[0]) if indices else expressions.literal(0)
+        for start, count in self._runs(op, mask):
+            place = f"&{self._printer.expression(op.base)}[{expressions.add(index, expressions.literal(start))}]"
+            lane = f"(char *)&{vector_name} + {start} * sizeof({element})" if start else f"&{vector_name}"
+            if not is_load:
+                lane = lane.replace("(char *)", "(const char *)")
+            target, source = (lane, place) if is_load else (place, lane)
+            size = expressions.multiply(count, Expression(f"sizeof({element})"))
+            self._printer.prelude.headers.add("string.h")
+            self._printer.line(f"memcpy({target}, {source}, {size});")
+
+    def _runs(self, op: Operation, mask: SSAValue) -> list[tuple[int, Expression]]:
+        lanes = constant_mask(mask)
+        if lanes is None:
+            if not isinstance(mask.owner, vector.CreateMaskOp):
+                raise self._printer.refuse(op, "expected a mask that is a constant or made by vector.create_mask")
+            return [(0, self._printer.expression(mask))]
+        runs: list[tuple[int, Expression]] = []
+        for is_on, group in groupby(range(len(lanes)), key=lambda lane: lanes[lane]):
+            run = list(group)
+            if is_on:
+                runs.append((run[0], expressions.literal(len(run))))
+        return runs
+
+    def fence(self) -> None:
+        """Order the streaming stores printed so far before whatever follows."""
+        if self.is_streaming:
+            self._printer.line("LAYOUT_FENCE();")
+        self.is_streaming = False
+
+
+def _literal(type_name: str, lanes: list[Expression]) -> str:
+    if all(lane.constant == 0 or lane.text in ("0.0", "0.0f") for lane in lanes):
+        return f"({type_name}){{0}}"
+    return f"({type_name}){{{', '.join(lane.text for lane in lanes)}}}"

@@ -1,0 +1,161 @@
+"""What functions really use: no dead locals, `const` on what is never written, no private function without a caller."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from xdsl.dialects import affine, arith, func, memref, scf, vector
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
+from xdsl.traits import is_side_effect_free
+
+_READS = (
+    memref.LoadOp,
+    memref.AllocOp,
+    vector.LoadOp,
+    vector.MaskedLoadOp,
+    vector.CreateMaskOp,
+    vector.BitcastOp,
+    arith.SelectOp,
+)
+_TWICE = (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)
+
+
+class Uses:
+    """How often the text of a function will name each of its values."""
+
+    def __init__(self, function: func.FuncOp) -> None:
+        self._count: Counter[SSAValue] = Counter()
+        self._users: dict[SSAValue, list[Operation]] = {}
+        self._live: set[Operation] = set()
+        for block in function.body.blocks:
+            self._visit(block)
+
+    def is_live(self, operation: Operation) -> bool:
+        """Whether the operation does something, or makes a value that is used by one that does."""
+        return operation in self._live
+
+    def count(self, value: SSAValue) -> int:
+        """How often live operations name `value`."""
+        return self._count[value]
+
+    def only_user(self, value: SSAValue) -> Operation | None:
+        """The one live operation that names `value`, and names it once."""
+        return self._users[value][0] if self._count[value] == 1 else None
+
+    def _visit(self, block: Block) -> None:
+        for operation in reversed(list(block.ops)):
+            removable = operation.results and (isinstance(operation, _READS) or is_side_effect_free(operation))
+            if removable and not any(self._count[result] for result in operation.results):
+                continue
+            self._live.add(operation)
+            for operand, count in _named_operands(operation):
+                self._count[operand] += count
+                self._users.setdefault(operand, []).append(operation)
+            for region in operation.regions:
+                for inner in region.blocks:
+                    self._visit(inner)
+
+
+def constant_mask(mask: SSAValue) -> list[bool] | None:
+    """The lanes of a mask that is a constant, else None."""
+    from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+
+    if isinstance(mask.owner, arith.ConstantOp) and isinstance(mask.owner.value, DenseIntOrFPElementsAttr):
+        return [bool(lane) for lane in mask.owner.value.get_values()]
+    return None
+
+
+def _named_operands(operation: Operation) -> Iterator[tuple[SSAValue, int]]:
+    match operation:
+        case affine.ApplyOp(map=AffineMapAttr(data=affine_map)) | affine.MinOp(map=AffineMapAttr(data=affine_map)):
+            dims = affine_map.num_dims
+            repeat = 1 if isinstance(operation, affine.ApplyOp) else 2
+            for part in (part for result in affine_map.results for part in result.dfs()):
+                if isinstance(part, AffineDimExpr):
+                    yield operation.operands[part.position], repeat
+                elif isinstance(part, AffineSymExpr):
+                    yield operation.operands[dims + part.position], repeat
+        case vector.MaskedLoadOp() | vector.MaskedStoreOp():
+            for operand in operation.operands:
+                if operand is not operation.mask or constant_mask(operand) is None:
+                    yield operand, 1
+        case _:
+            for operand in operation.operands:
+                yield operand, 2 if isinstance(operation, _TWICE) else 1
+
+
+def read_can_move(load: memref.LoadOp, user: Operation | None) -> bool:
+    """Whether reading only where `user`, a store in the same block, stores what was read gives the same value."""
+    if not isinstance(user, memref.StoreOp) or user.value is not load.res or user.parent is not load.parent:
+        return False
+    between = load.next_op
+    while between is not None and between is not user:
+        if not (isinstance(between, _READS) or is_side_effect_free(between)):
+            return False
+        between = between.next_op
+    return between is user
+
+
+def called_functions(module: ModuleOp) -> dict[str, func.FuncOp]:
+    """The functions to print by name, in the module's order: all but private ones that no printed one calls."""
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
+    needed: set[str] = set()
+    todo = [name for name, op in functions.items() if not is_private(op)]
+    while todo:
+        name = todo.pop()
+        if name in functions and name not in needed:
+            needed.add(name)
+            todo += [call.callee.string_value() for call in functions[name].walk() if isinstance(call, func.CallOp)]
+    return {name: op for name, op in functions.items() if name in needed}
+
+
+def is_private(function: func.FuncOp) -> bool:
+    """Whether only the module itself sees the function."""
+    return function.sym_visibility is not None and function.sym_visibility.data == "private"
+
+
+def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
+    """Per function the positions of its arguments that it writes, itself or through what it calls."""
+    written: dict[str, set[int]] = {
+        name: set(range(len(op.function_type.inputs))) if op.is_declaration else set() for name, op in functions.items()
+    }
+    grown = True
+    while grown:  # a fixed point, as functions may call each other in any order
+        grown = False
+        for name, function in functions.items():
+            if function.is_declaration:
+                continue
+            targets = {target for op in function.walk() for target in _written_buffers(op, written)}
+            found = {index for index, argument in enumerate(function.body.blocks[0].args) if argument in targets}
+            grown |= found != written[name]
+            written[name] = found
+    return written
+
+
+def _written_buffers(operation: Operation, written: dict[str, set[int]]) -> Iterator[SSAValue]:
+    match operation:
+        case memref.StoreOp():
+            yield operation.memref
+        case vector.StoreOp() | vector.MaskedStoreOp():
+            yield operation.base
+        case memref.CopyOp():
+            yield operation.destination
+        case func.CallOp():
+            for index in written.get(operation.callee.string_value(), set(range(len(operation.arguments)))):
+                yield operation.arguments[index]
+        case _:
+            pass
+
+
+def is_streaming(operation: Operation) -> bool:
+    """Whether the operation stores past the caches."""
+    hint = operation.properties.get("nontemporal")
+    return isinstance(operation, vector.StoreOp) and isinstance(hint, IntegerAttr) and bool(hint.value.data)
+
+
+def contains_parallel(operation: Operation) -> bool:
+    """Whether other threads may run inside the operation."""
+    return any(isinstance(inner, scf.ParallelOp | func.CallOp) for inner in operation.walk())
