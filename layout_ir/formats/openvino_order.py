@@ -49,11 +49,6 @@ class StorageOrder:
     mirrored: str = ""
     """Dims that run backwards."""
 
-    @property
-    def depends_on_shape(self) -> bool:
-        """Whether the coordinates contain sizes of the tensor: of fused and of mirrored dims."""
-        return bool(self.mirrored) or any(len(digit.letters) > 1 for digit in self.digits)
-
     def layout(self, shape: tuple[int, ...]) -> TiledLayout:
         """The explicit layout; `shape` in the order of `dims`."""
         sizes = dict(zip(self.dims, shape, strict=True))
