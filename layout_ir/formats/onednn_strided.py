@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from xdsl.ir.affine import AffineDimExpr
+
 from layout_ir.errors import LayoutError
 from layout_ir.formats.format import ExplicitLayout, Format
 from layout_ir.formats.onednn_tag import Tag
+from layout_ir.layouts import affine
 from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.element_type import ElementType
 from layout_ir.layouts.index_map import IndexMap
@@ -72,10 +75,12 @@ def check_strides_nest(counts: Sequence[int], strides: Sequence[int], blocks: Bl
     Raise `LayoutError` unless no two cells overlap.
 
     The library's rule: sorted by size, each stride is at least the one before times its count; dims of count 1 and
-    strides of 0 (broadcasts) do not take part.
+    strides of 0 (broadcasts) do not take part, and of an empty tensor nothing overlaps.
     """
     if any(stride < 0 for stride in strides):
         raise LayoutError(f"{what}: expected strides that are not negative, got {list(strides)}")
+    if 0 in counts:
+        return
     reach, inner = math.prod(size for _, size in blocks), "the inner blocks"
     for stride, count, dim in sorted((s, n, d) for d, (s, n) in enumerate(zip(strides, counts, strict=True))):
         if stride == 0 or count <= 1:
@@ -86,6 +91,25 @@ def check_strides_nest(counts: Sequence[int], strides: Sequence[int], blocks: Bl
                 f"of {inner}, got strides {list(strides)} for counts {list(counts)}"
             )
         reach, inner = stride * count, f"dim {dim}"
+
+
+def plain_strides(index_map: IndexMap) -> tuple[int, ...] | None:
+    """
+    The strides over the logical dims that say the same function as `index_map`, or None where none do.
+
+    None also for an image, an offset, and a storage larger than the strides reach (pads behind the elements).
+    """
+    by_axis = {
+        coordinate.position: stride
+        for coordinate, stride in zip(index_map.coordinates, index_map.strides, strict=True)
+        if isinstance(coordinate, AffineDimExpr)
+    }
+    terms, offset = affine.linear_sum(index_map.linear, index_map.shape)
+    if index_map.is_image or offset or any(not isinstance(atom, AffineDimExpr) for atom in terms):
+        return None
+    steps = {atom.position: factor for atom, factor in terms.items() if isinstance(atom, AffineDimExpr)}
+    strides = tuple(steps.get(dim, 0) if size > 1 else by_axis.get(dim, 1) for dim, size in enumerate(index_map.shape))
+    return strides if strided_elements(index_map.shape, strides) >= index_map.storage_size else None
 
 
 @dataclass(frozen=True)
