@@ -19,7 +19,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, NoMemoryEffect, Pure
 
-from layout_ir.dialects import checks, syntax
+from layout_ir.dialects import checks, operation_syntax
 
 
 class _ConversionOp(IRDLOperation):
@@ -28,9 +28,9 @@ class _ConversionOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> _ConversionOp:
         operand = parser.parse_unresolved_operand()
-        pad = syntax.parse_pad(parser) if "pad" in cls.get_irdl_definition().properties else None
+        pad = operation_syntax.parse_pad(parser) if "pad" in cls.get_irdl_definition().properties else None
         attributes = parser.parse_optional_attr_dict()
-        source_type, result_type = syntax.parse_types(parser)
+        source_type, result_type = operation_syntax.parse_types(parser)
         return cls.create(
             operands=[parser.resolve_operand(operand, source_type)],
             result_types=[result_type],
@@ -41,9 +41,9 @@ class _ConversionOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.operands[0])
-        syntax.print_pad(printer, self.properties.get("pad"))
+        operation_syntax.print_pad(printer, self.properties.get("pad"))
         printer.print_op_attributes(self.attributes)
-        syntax.print_types(printer, self.operands[0].type, self.results[0].type)
+        operation_syntax.print_types(printer, self.operands[0].type, self.results[0].type)
 
 
 @irdl_op_definition
@@ -125,9 +125,9 @@ class CopyOp(IRDLOperation):
         source = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         destination = parser.parse_unresolved_operand()
-        pad = syntax.parse_pad(parser)
+        pad = operation_syntax.parse_pad(parser)
         attributes = parser.parse_optional_attr_dict()
-        source_type, destination_type = syntax.parse_types(parser)
+        source_type, destination_type = operation_syntax.parse_types(parser)
         operands = parser.resolve_operand(source, source_type), parser.resolve_operand(destination, destination_type)
         result = cls(*operands, pad)
         result.attributes |= attributes
@@ -136,9 +136,9 @@ class CopyOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_list((self.source, self.destination), printer.print_ssa_value)
-        syntax.print_pad(printer, self.pad)
+        operation_syntax.print_pad(printer, self.pad)
         printer.print_op_attributes(self.attributes)
-        syntax.print_types(printer, self.source.type, self.destination.type)
+        operation_syntax.print_types(printer, self.source.type, self.destination.type)
 
 
 @irdl_op_definition

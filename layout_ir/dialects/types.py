@@ -27,7 +27,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.hints import isa
 
+from layout_ir.dialects.attribute_syntax import check_map
 from layout_ir.dialects.attributes import LayoutAttr, TiledAttr
+from layout_ir.dialects.functions import same_function as same_function
 from layout_ir.errors import LayoutError
 from layout_ir.formats.format import ExplicitLayout
 from layout_ir.layouts import affine
@@ -158,8 +160,6 @@ def _strided_layout(layout: StridedLayoutAttr) -> StridedLayout:
 
 
 def _mapped_layout(layout: AffineMapAttr) -> ExplicitLayout:
-    from layout_ir.dialects.tiled_syntax import check_map
-
     check_map(layout.data)
     rank, results = layout.data.num_dims, layout.data.results
     if len(results) == 1 and affine.is_linear(results[0]):

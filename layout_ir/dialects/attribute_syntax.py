@@ -1,12 +1,21 @@
-"""The coordinates of `#layout.tiled`: MLIR's notation of an affine map, with the checks that a storage needs."""
+"""Pieces of the attributes' syntax: lists of sizes, and affine maps with the checks that a storage needs."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 from xdsl.parser import AttrParser
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+
+
+def parse_integers(parser: AttrParser) -> Sequence[int]:
+    """`[8, 1]`: integers that are not negative."""
+    return parser.parse_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
+    )
 
 
 def parse_map(parser: AttrParser) -> AffineMap:
