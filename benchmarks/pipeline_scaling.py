@@ -7,8 +7,11 @@ Linear means that the seconds per reorder stay level. Run `python benchmarks/pip
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
-from io import StringIO
+from pathlib import Path
+
+from layout_ir.tools.layout_opt import LayoutOptMain
 
 COUNTS = (10, 100, 1000)
 DESTINATIONS = (
@@ -41,16 +44,11 @@ def function_text(index: int) -> str:
 
 def compile_to_c(text: str) -> str:
     """The C text of a module: parse, verify, lower and print, as `layout-opt -t c` does."""
-    from layout_ir.tools.layout_opt import LayoutOptMain
-
-    output = StringIO()
-    sys.stdin, standard_input = StringIO(text), sys.stdin
-    sys.stdout, standard_output = output, sys.stdout
-    try:
-        LayoutOptMain(args=["-t", "c"]).run()
-    finally:
-        sys.stdin, sys.stdout = standard_input, standard_output
-    return output.getvalue()
+    with tempfile.TemporaryDirectory() as folder:
+        module, code = Path(folder, "module.mlir"), Path(folder, "module.c")
+        module.write_text(text)
+        LayoutOptMain(args=[str(module), "-t", "c", "-o", str(code)]).run()
+        return code.read_text()
 
 
 def main() -> None:

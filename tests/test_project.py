@@ -24,11 +24,13 @@ LEVELS = {
     "dialects": 2,
     "lowering": 3,
     "interpreter": 3,
-    "runtime": 3,
     "backends": 4,
-    "tools": 5,
+    "runtime": 5,
+    "api": 6,
+    "universe": 6,
+    "tools": 7,
 }
-"""A folder imports from folders of its own level or below. Files beside the folders stand on top of all."""
+"""A folder, or file beside the folders, imports from its own level or below."""
 
 COMMON = {"errors", "_version"}
 """What every folder may import."""
@@ -68,7 +70,7 @@ def code_blocks() -> str:
 
 def test_every_folder_has_a_level():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders == set(LEVELS)
+    assert folders <= set(LEVELS)
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path.parent != PACKAGE], ids=name_of)
