@@ -1,0 +1,217 @@
+"""The Python API: layouts by name or text, and reorders of numpy arrays by compiled kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir.affine import AffineDimExpr
+
+from layout_ir.errors import LayoutError, nearest
+from layout_ir.formats.format import Format, FormatOptions
+from layout_ir.formats.registry import formats, parse_format
+from layout_ir.layouts.element_type import ElementType, element_type
+from layout_ir.layouts.layout import Layout
+from layout_ir.layouts.strided import StridedLayout
+from layout_ir.layouts.tiled import TiledLayout
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from layout_ir.runtime.kernel import Kernel
+
+__all__ = ["TARGETS", "compile_reorder", "formats", "layout", "reorder"]
+
+TARGETS = ("c",)
+"""What kernels can be compiled for."""
+
+
+def layout(
+    text: str | Layout,
+    *,
+    dims: str | None = None,
+    groups: int | None = None,
+    c0: int | None = None,
+    hidden_size: int | None = None,
+    input_size: int | None = None,
+    strides: Sequence[int] | None = None,
+    offset: int | None = None,
+) -> Layout:
+    """
+    The layout that a text describes.
+
+    `text`: a vendor's name (`"onednn:nChw16c"`), a plain dim string (`"NHWC"`), `"strided"` together with `strides` and
+    `offset` in elements, or an explicit form as in IR (`"(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)"`,
+    `"strided<[8, 1], offset: 2>"`). A layout is returned as it is. `dims`: the order in which the logical dims are
+    given (`"HWCN"`); the other options are those of `FormatOptions`.
+
+    Raises `LayoutError` for a name that is not known (with the nearest ones), or an option that the name does not take.
+    """
+    numbers = None if strides is None else tuple(int(stride) for stride in strides)
+    options = FormatOptions(dims, groups, c0, hidden_size, input_size, numbers, offset)
+    if isinstance(text, Layout):
+        options.only("a layout that is given as such")
+        return text
+    if text == "strided":
+        options.only("'strided'", "strides", "offset")
+        if numbers is None:
+            raise LayoutError("'strided': expected strides=..., in elements, got none")
+        return StridedLayout(numbers, offset or 0)
+    if text.startswith(("(", "strided<", "#layout.")):
+        options.only("an explicit layout")
+        return _explicit_layout(text)
+    return parse_format(text, options)
+
+
+@lru_cache(maxsize=1024)
+def _explicit_layout(text: str) -> Layout:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import Builtin, NoneAttr, StridedLayoutAttr
+    from xdsl.parser import Parser
+    from xdsl.utils.exceptions import ParseError, VerifyException
+
+    from layout_ir.dialects.attributes import FormatAttr, TiledAttr
+    from layout_ir.dialects.layout import LAYOUT
+    from layout_ir.dialects.types import explicit_layout
+
+    context = Context()
+    context.load_dialect(Builtin)
+    context.load_dialect(LAYOUT)
+    code = f"#layout.tiled<{text}>" if text.startswith("(") else text
+    parser = Parser(context, code, name="layout")
+    try:
+        attribute = parser.parse_attribute()
+        if parser.pos < len(code.rstrip()):
+            parser.raise_error("expected the layout to end here")
+    except (ParseError, VerifyException) as error:
+        raise LayoutError(f"expected a layout, got '{text}': {error}") from None
+    match attribute:
+        case TiledAttr() if isinstance(attribute.allocation, NoneAttr):
+            return attribute.layout
+        case FormatAttr():
+            return attribute.format
+        case StridedLayoutAttr():
+            return explicit_layout(attribute, len(attribute.strides))
+        case _:
+            raise LayoutError(f"expected a layout that says where every element lies for any shape, got '{text}'")
+
+
+def compile_reorder(
+    src: str | Layout,
+    dst: str | Layout,
+    *,
+    shape: Sequence[int],
+    dtype: object,
+    target: str = "c",
+    threads: int | None = None,
+    pad: float | None = 0,
+    dims: str | None = None,
+) -> Kernel:
+    """
+    A kernel that copies a tensor from one layout to another: `kernel(src_storage, dst_storage)` returns `dst_storage`.
+
+    `src`, `dst`: layouts, or texts as in `layout`; `dims` is the order of the logical dims of texts. `shape`: extents
+    of the logical dims. `dtype`: `"f32"`, `"bf16"`, `"u8"`, ..., or a numpy dtype. `threads`: None for one, 0 for as
+    many as OpenMP chooses, or a number. `pad`: what the destination's pads are set to; None leaves them unwritten.
+
+    The storages are C-contiguous numpy arrays of any shape with `storage_size` elements of the dtype's width. The
+    kernel's text is `kernel.source`. Raises `LayoutError` where a layout does not fit, and without a C compiler.
+    """
+    if target not in TARGETS:
+        raise LayoutError(f"unknown target '{target}', expected {' or '.join(TARGETS)}{nearest(target, TARGETS)}")
+    source, destination = _pair(src, dst, dims)
+    return _compiled(source, destination, tuple(int(size) for size in shape), element_type(dtype), threads, pad)
+
+
+@lru_cache(maxsize=256)
+def _compiled(
+    source: Layout,
+    destination: Layout,
+    shape: tuple[int, ...],
+    element: ElementType,
+    threads: int | None,
+    pad: float | None,
+) -> Kernel:
+    from layout_ir.lowering.build import reorder_module
+    from layout_ir.runtime.module import compile_functions
+
+    module = reorder_module(source, destination, shape, element, pad=pad)
+    (kernel,) = compile_functions(module, ["reorder"], threads=threads)
+    return kernel
+
+
+def _pair(src: str | Layout, dst: str | Layout, dims: str | None) -> tuple[Layout, Layout]:
+    """Two layouts of one tensor; raises `LayoutError` where they name the same dims in different orders."""
+    pair = [text if isinstance(text, Layout) else layout(text, dims=dims) for text in (src, dst)]
+    source, destination = pair
+    if isinstance(source, Format) and isinstance(destination, Format):
+        left, right = ([dim.lower() for dim in one.logical_dims or ()] for one in (source, destination))
+        if left != right and sorted(left) == sorted(right):
+            raise LayoutError(
+                f"expected one order of the logical dims, got {','.join(left)} for {source} and {','.join(right)} for "
+                f'{destination}; give it as dims="{"".join(left).upper()}"'
+            )
+    return source, destination
+
+
+def reorder(
+    array: npt.NDArray[Any],
+    src: str | Layout,
+    dst: str | Layout,
+    *,
+    shape: Sequence[int] | None = None,
+    dtype: object = None,
+    dims: str | None = None,
+    pad: float | None = 0,
+    threads: int | None = None,
+) -> npt.NDArray[Any]:
+    """
+    The storage of `dst`, shaped `storage_shape`, of the tensor whose storage in `src` is `array`.
+
+    `array`: the source's elements in storage order, in any shape. `shape`: extents of the logical dims; may be left out
+    where `src` only orders the dims (`"NHWC"`) and `array` has one axis for each. `dtype`: the element type where
+    numpy's does not say it (`"bf16"`, whose arrays are uint16). The other arguments are those of `compile_reorder`.
+
+    Example: `reorder(x, "NCHW", "openvino:b_fs_yx_fsv16")` for `x` of shape (1, 3, 224, 224) has shape
+    (1, 1, 224, 224, 16). Raises `LayoutError` where array, shape and layouts do not fit each other.
+    """
+    from layout_ir.runtime.storage import as_storage, new_storage
+
+    source, destination = _pair(src, dst, dims)
+    element = element_type(array.dtype if dtype is None else dtype)
+    sizes = _logical_shape(array.shape, source, element) if shape is None else tuple(int(size) for size in shape)
+    stored = as_storage(array, source.index_map(sizes, element), element, "array")
+    kernel = _compiled(source, destination, sizes, element, threads, pad)
+    target = destination.index_map(sizes, element)
+    result = new_storage(target, stored.dtype)
+    kernel(stored, result)
+    return result.reshape(target.storage_shape)
+
+
+def _logical_shape(stored: tuple[int, ...], source: Layout, element: ElementType) -> tuple[int, ...]:
+    """The logical shape of a storage's shape where the layout only orders the dims."""
+    order = _dim_order(source, len(stored), element)
+    if order is None:
+        raise LayoutError(
+            f"expected shape=..., the logical shape, which an array of shape {list(stored)} does not say for {source}"
+        )
+    sizes = [0] * len(stored)
+    for size, dim in zip(stored, order, strict=True):
+        sizes[dim] = size
+    return tuple(sizes)
+
+
+def _dim_order(source: Layout, rank: int, element: ElementType) -> list[int] | None:
+    """The dims in storage order where each is one axis of a dense storage, else None."""
+    probe = (2,) * rank
+    try:
+        explicit = source.resolve(probe, element) if isinstance(source, Format) else source
+        index_map = source.index_map(probe, element)
+    except LayoutError:
+        return None
+    if not isinstance(explicit, TiledLayout) or index_map.pad_count or not index_map.is_dense:
+        return None
+    if not all(isinstance(coordinate, AffineDimExpr) for coordinate in explicit.coordinates):
+        return None
+    return [coordinate.position for coordinate in explicit.coordinates if isinstance(coordinate, AffineDimExpr)]

@@ -1,0 +1,60 @@
+"""From a module to kernels: lower a copy of it, print C, compile, load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layout_ir.errors import LayoutError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from layout_ir.runtime.kernel import Kernel
+
+
+def lower_to_c(module: ModuleOp) -> tuple[ModuleOp, str]:
+    """A lowered copy of a module and its C text; raises `LayoutError` where a pass or the backend cannot go on."""
+    from xdsl.context import Context
+    from xdsl.utils.exceptions import DiagnosticException
+
+    from layout_ir.backends.c import emit_c
+    from layout_ir.lowering.pipeline import lower
+
+    lowered = module.clone()
+    try:
+        lower(Context(), lowered)
+    except DiagnosticException as error:
+        raise LayoutError(str(error)) from None
+    return lowered, emit_c(lowered)
+
+
+def compile_functions(module: ModuleOp, names: list[str], *, threads: int | None = None) -> list[Kernel]:
+    """
+    Kernels of public functions of tensors and memrefs: they take the storage of every argument, then of every result.
+
+    `threads` as in `load_kernel`. Raises `LayoutError` for a function that cannot be compiled, without a compiler, and
+    where it fails.
+    """
+    from xdsl.dialects.func import FuncOp
+
+    from layout_ir.backends.uses import written_arguments
+    from layout_ir.interpreter.functions import Storage, arguments, find_function, results
+    from layout_ir.interpreter.reference import allocated_size
+    from layout_ir.runtime.kernel import KernelArgument, load_kernel
+
+    signatures: list[list[Storage]] = []
+    for name in names:
+        function = find_function(module, name)
+        signatures.append([*arguments(function), *results(function)])
+        for storage in signatures[-1]:
+            _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
+    lowered, source = lower_to_c(module)
+    written = written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})
+    kernels: list[Kernel] = []
+    for name, storages in zip(names, signatures, strict=True):
+        buffers = [
+            KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in written[name])
+            for i, storage in enumerate(storages)
+        ]
+        kernels.append(load_kernel(source, name, buffers, threads=threads))
+    return kernels
