@@ -14,6 +14,7 @@ from xdsl.pattern_rewriter import PatternRewriteWalker, TypeConversionPattern
 from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.dialects.attributes import FormatAttr, OpenAttr
+from layout_ir.dialects.functions import same_function
 from layout_ir.dialects.types import (
     Stored,
     element_type_of,
@@ -25,6 +26,7 @@ from layout_ir.dialects.types import (
 )
 from layout_ir.errors import LayoutError, nearest
 from layout_ir.formats.registry import ALIASES, SYSTEMS
+from layout_ir.layouts.index_map import IndexMap
 
 PLAIN = "plain"
 """What the option `systems` calls the dim strings that need no system."""
@@ -35,16 +37,24 @@ def resolved_type(stored: Stored) -> Stored:
     """
     A tensor or buffer type with an explicit layout in place of a name; other types as they are.
 
-    A name stays where no explicit layout says all of it: strides with more allocated behind them than they reach.
-    Raises `LayoutError` where the name does not fit the shape or the element type, or a size is not known.
+    A name stays where no explicit layout says all of it, such as blocks with strides of their own, or strides with more
+    allocated behind them than they reach. Raises `LayoutError` where the name does not fit the shape or the element
+    type, or a size is not known.
     """
     layout = layout_of(stored)
     if not isinstance(layout, FormatAttr):
         return stored
-    index_map = index_map_of(stored)
-    explicit = layout.explicit(index_map.shape, element_type_of(stored))
-    result = with_layout(stored, layout_attribute(explicit, index_map.allocation))
-    return result if index_map_of(result).storage_size == index_map.storage_size else stored
+    named = index_map_of(stored)
+    try:
+        explicit = layout.explicit(named.shape, element_type_of(stored))
+        result = with_layout(stored, layout_attribute(explicit, named.allocation))
+        return result if _says_the_same(named, index_map_of(result)) else stored
+    except LayoutError:  # the index map exists, so only the explicit spelling does not
+        return stored
+
+
+def _says_the_same(named: IndexMap, explicit: IndexMap) -> bool:
+    return named.cell_count == explicit.cell_count and same_function(named, explicit)
 
 
 @dataclass
