@@ -15,7 +15,8 @@ from xdsl.utils.target import Target
 from layout_ir.backends.c_family import is_flat
 from layout_ir.backends.c_functions import CPrinter
 from layout_ir.backends.c_prelude import Prelude
-from layout_ir.backends.names import Names, function_name
+from layout_ir.backends.c_vocabulary import C_VOCABULARY
+from layout_ir.backends.names import Names
 from layout_ir.backends.uses import called_functions, is_private, written_arguments
 from layout_ir.errors import LayoutError
 
@@ -27,7 +28,7 @@ class _Unit:
         for op in module.ops:
             if not isinstance(op, func.FuncOp):
                 raise LayoutError(f"c: no rule for operation '{op.name}': expected functions (func.func) in the module")
-            function_name(op.sym_name.data)
+            C_VOCABULARY.function_name(op.sym_name.data)
         self.functions = called_functions(module)
         self.prelude = Prelude()
         self._written = written_arguments(self.functions)
@@ -81,7 +82,7 @@ def emit_header(module: ModuleOp) -> str:
 
 
 def _contract(op: func.FuncOp, unit: _Unit) -> list[str]:
-    names = Names(unit.functions)
+    names = Names(C_VOCABULARY, unit.functions)
     lines = ["/* The buffers must not overlap."]
     for index, argument in enumerate(op.body.blocks[0].args):
         name = names.fresh(argument.name_hint, f"arg{index}")

@@ -22,7 +22,7 @@ from xdsl.utils.hints import isa
 from layout_ir.backends import arithmetic, expressions
 from layout_ir.backends.constants import integer_value
 from layout_ir.backends.expressions import Expression, Precedence
-from layout_ir.backends.names import Names
+from layout_ir.backends.names import Names, Vocabulary
 from layout_ir.backends.uses import Uses, read_can_move
 from layout_ir.errors import LayoutError
 
@@ -46,12 +46,12 @@ class FamilyPrinter(ABC):
     loop, functions, types) its subclass prints.
     """
 
-    language: str
+    vocabulary: Vocabulary
     index_type: str
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.names = Names(())
+        self.names = Names(self.vocabulary, ())
         self.uses: Uses
         self._depth = 0
         self._values: dict[SSAValue, Expression] = {}
@@ -74,7 +74,9 @@ class FamilyPrinter(ABC):
 
     def refuse(self, op: Operation, detail: str = "") -> LayoutError:
         """The error for an operation that cannot be printed."""
-        return LayoutError(f"{self.language}: no rule for operation '{op.name}'{': ' if detail else ''}{detail}")
+        return LayoutError(
+            f"{self.vocabulary.language}: no rule for operation '{op.name}'{': ' if detail else ''}{detail}"
+        )
 
     # Lines
 

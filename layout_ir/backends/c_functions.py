@@ -14,9 +14,10 @@ from layout_ir.backends.c_family import Count, FamilyPrinter
 from layout_ir.backends.c_prelude import Prelude
 from layout_ir.backends.c_types import element_type
 from layout_ir.backends.c_vectors import VectorRules
+from layout_ir.backends.c_vocabulary import C_VOCABULARY
 from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
-from layout_ir.backends.names import Names, function_name
+from layout_ir.backends.names import Names
 from layout_ir.backends.uses import Uses, contains_parallel, is_private, is_streaming
 
 _LINE_LENGTH = 100
@@ -27,7 +28,7 @@ _ALIGNMENT = 64
 class CPrinter(FamilyPrinter):
     """Prints one function of a lowered module."""
 
-    language = "c"
+    vocabulary = C_VOCABULARY
     index_type = "int64_t"
 
     def __init__(self, prelude: Prelude, functions: dict[str, func.FuncOp], written: dict[str, set[int]]) -> None:
@@ -54,7 +55,7 @@ class CPrinter(FamilyPrinter):
             raise self.refuse(op, "expected a body of one block (structured control flow)")
         self.uses = Uses(op)
         head = self.prototype(op)
-        self.names = Names(self._functions)
+        self.names = Names(self.vocabulary, self._functions)
         body = op.body.blocks[0]
         with self.braces(head):
             names = [self.declare(argument, f"arg{index}") for index, argument in enumerate(body.args)]
@@ -68,7 +69,7 @@ class CPrinter(FamilyPrinter):
         """The head of a function; raises `LayoutError` for a name or a type that C has not."""
         if op.function_type.outputs.data:
             raise self.refuse(op, "expected a function without results")
-        names = Names(self._functions)
+        names = Names(self.vocabulary, self._functions)
         written = self._written[op.sym_name.data]
         parameters: list[str] = []
         for index, kind in enumerate(op.function_type.inputs):
@@ -80,7 +81,7 @@ class CPrinter(FamilyPrinter):
             else:
                 parameters.append(f"{self.scalar_type(kind)} {name}")
         is_static = is_private(op) and not op.is_declaration
-        head = f"{'static ' if is_static else ''}void {function_name(op.sym_name.data)}("
+        head = f"{'static ' if is_static else ''}void {self.vocabulary.function_name(op.sym_name.data)}("
         if len(head) + len(", ".join(parameters)) > _LINE_LENGTH:
             return head + "\n    " + ",\n    ".join(parameters) + ")"
         return f"{head}{', '.join(parameters) or 'void'})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import singledispatchmethod
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
@@ -149,35 +149,32 @@ class VectorRules:
         initial = self._printer.expression(op.pass_thru)
         name = self._printer.declare(op.result)
         self._printer.line(f"{type_name} {name} = {initial};")
-        self._copy_lanes(op, op.mask, list(op.indices), name, is_load=True)
+        for lane, place, size in self._pieces(op, name):
+            self._printer.line(f"memcpy({lane}, {place}, {size});")
 
     @print_operation.register
     def _(self, op: vector.MaskedStoreOp) -> None:
         self.type_name(op, op.value_to_store.type)
-        name = self._printer.expression(op.value_to_store).text
-        self._copy_lanes(op, op.mask, list(op.indices), name, is_load=False)
+        for lane, place, size in self._pieces(op, str(self._printer.operands(op)[-1])):
+            self._printer.line(f"memcpy({place}, {lane}, {size});")
 
-    def _copy_lanes(
-        self,
-        op: vector.MaskedLoadOp | vector.MaskedStoreOp,
-        mask: SSAValue,
-        indices: list[SSAValue],
-        vector_name: str,
-        *,
-        is_load: bool,
-    ) -> None:
-        """Each run of lanes that are on, by memcpy: it touches nothing else and a constant size becomes plain moves."""
+    def _pieces(
+        self, op: vector.MaskedLoadOp | vector.MaskedStoreOp, vector_name: str
+    ) -> Iterator[tuple[str, str, Expression]]:
+        """
+        Where each run of lanes that are on lies in the vector and in the buffer, and its bytes, for memcpy.
+
+        It touches nothing else, and with a constant size becomes plain moves.
+        """
         element = self._printer.element_type(op, op.base.type)
-        index = self._printer.expression(indices[0]) if indices else expressions.literal(0)
-        for start, count in self._runs(op, mask):
+        for start, count in self._runs(op, op.mask):
+            self._printer.prelude.headers.add("string.h")
+            index = self._printer.expression(op.indices[0]) if op.indices else expressions.literal(0)
             place = f"&{self._printer.expression(op.base)}[{expressions.add(index, expressions.literal(start))}]"
             lane = f"(char *)&{vector_name} + {start} * sizeof({element})" if start else f"&{vector_name}"
-            if not is_load:
+            if isinstance(op, vector.MaskedStoreOp):
                 lane = lane.replace("(char *)", "(const char *)")
-            target, source = (lane, place) if is_load else (place, lane)
-            size = expressions.multiply(count, Expression(f"sizeof({element})"))
-            self._printer.prelude.headers.add("string.h")
-            self._printer.line(f"memcpy({target}, {source}, {size});")
+            yield lane, place, expressions.multiply(count, Expression(f"sizeof({element})"))
 
     def _runs(self, op: Operation, mask: SSAValue) -> list[tuple[int, Expression]]:
         lanes = constant_mask(mask)

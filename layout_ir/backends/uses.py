@@ -79,8 +79,10 @@ def _named_operands(operation: Operation) -> Iterator[tuple[SSAValue, int]]:
                 elif isinstance(part, AffineSymExpr):
                     yield operation.operands[dims + part.position], repeat
         case vector.MaskedLoadOp() | vector.MaskedStoreOp():
+            lanes = constant_mask(operation.mask)
             for operand in operation.operands:
-                if operand is not operation.mask or constant_mask(operand) is None:
+                needed = lanes is None or (any(lanes) and operand is not operation.mask)
+                if needed or (isinstance(operation, vector.MaskedLoadOp) and operand is operation.pass_thru):
                     yield operand, 1
         case _:
             for operand in operation.operands:
