@@ -216,12 +216,12 @@ class FamilyPrinter(ABC):
             self.print_loops(counts, body)
 
     def print_loops(self, counts: Sequence[Count], body: Block) -> None:
-        """Nested loops around one body; without any, a block."""
-        with self.names.scope(), self.braces(self._loop_head(*counts[0]) if counts else ""):
-            if len(counts) > 1:
-                self.print_loops(counts[1:], body)
-            else:
-                self.print_block(body)
+        """Nested loops around one body."""
+        if not counts:
+            self.print_block(body)
+            return
+        with self.names.scope(), self.braces(self._loop_head(*counts[0])):
+            self.print_loops(counts[1:], body)
 
     def _loop_head(self, index: SSAValue, lower: SSAValue, upper: SSAValue, step: SSAValue) -> str:
         start, stop, stride = (self.expression(value) for value in (lower, upper, step))

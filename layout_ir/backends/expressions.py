@@ -180,13 +180,13 @@ def _affine_sum(expr: AffineExpr, dim_count: int, operands: Sequence[Expression]
                 taken.append(multiply(literal(-number), affine(lhs, dim_count, operands)))
             case _:
                 added.append(affine(term, dim_count, operands))
-    added.sort(key=lambda term: term.constant is not None)  # the constant stands last
-    total = added[0] if added else literal(0)
-    for term in added[1:]:
+    constant = sum(term.constant or 0 for term in added) - sum(term.constant or 0 for term in taken)
+    total = literal(0)
+    for term in (term for term in added if term.constant is None):
         total = add(total, term)
-    for term in taken:
+    for term in (term for term in taken if term.constant is None):
         total = subtract(total, term)
-    return total
+    return add(total, literal(constant))  # the constant stands last
 
 
 def _terms(expr: AffineExpr) -> list[AffineExpr]:
