@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 LAYOUT_RUN = Path(sys.executable).with_name("layout-run")
 
 
@@ -33,9 +33,9 @@ STEPS = (
 
 def run(step: Step) -> bool:
     """Run one step and show the tool's own report; whether it compiled, ran and equalled the interpreter."""
-    module, data = EXAMPLES / step.module, EXAMPLES / "data" / step.data
-    print(f"\n{step.says}\n$ layout-run examples/{step.module} --input examples/data/{step.data}", flush=True)
-    return subprocess.run([LAYOUT_RUN, module, "--input", data]).returncode == 0
+    arguments = [f"examples/{step.module}", "--input", f"examples/data/{step.data}"]
+    print(f"\n{step.says}\n$ layout-run {' '.join(arguments)}", flush=True)
+    return subprocess.run([LAYOUT_RUN, *arguments], cwd=ROOT).returncode == 0
 
 
 def main() -> int:
