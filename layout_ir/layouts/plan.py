@@ -9,7 +9,7 @@ layouts' names, vectors or threads.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -66,6 +66,15 @@ class Box:
     def is_fill(self) -> bool:
         """Whether the box writes pads only."""
         return any(axis.valid == 0 for axis in self.axes)
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether the box writes pads at all."""
+        return any(not axis.is_full for axis in self.axes)
+
+    def with_axis(self, position: int, axis: Axis) -> Box:
+        """The box with one axis replaced."""
+        return replace(self, axes=(*self.axes[:position], axis, *self.axes[position + 1 :]))
 
     @property
     def cells(self) -> int:

@@ -7,7 +7,16 @@ from contextlib import contextmanager
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
@@ -24,6 +33,7 @@ class Constants:
         self._body = body
         self._last: Operation | None = None
         self._values: dict[Constant, SSAValue] = {}
+        self._splats: dict[tuple[SSAValue, int], SSAValue] = {}
 
     def get(self, value: Constant) -> SSAValue:
         """The value of a constant."""
@@ -34,6 +44,21 @@ class Constants:
             self._last = operation
             self._values[value] = operation.result
         return self._values[value]
+
+    def splat(self, scalar: SSAValue, lanes: int) -> SSAValue:
+        """A vector that repeats a constant."""
+        key = (scalar, lanes)
+        if key not in self._splats:
+            assert isinstance(scalar.owner, arith.ConstantOp)
+            assert self._last is not None
+            kind = VectorType(scalar.type, [lanes])
+            value = scalar.owner.value
+            assert isinstance(value, IntegerAttr | FloatAttr)
+            operation = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(kind, [value.value.data]))
+            Builder(InsertPoint.after(self._last)).insert(operation)
+            self._last = operation
+            self._splats[key] = operation.result
+        return self._splats[key]
 
 
 class LoopBuilder:
@@ -69,17 +94,36 @@ class LoopBuilder:
         operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
         return self._builder.insert(operation).result
 
+    def minimum(self, value: SSAValue, limit: int) -> SSAValue:
+        """The smaller of an index and a constant."""
+        return self._builder.insert(arith.MinUIOp(value, self.constant(limit))).result
+
+    def splat(self, scalar: SSAValue, lanes: int) -> SSAValue:
+        """A vector whose lanes all hold a constant."""
+        return self._constants.splat(scalar, lanes)
+
     @contextmanager
-    def loop(self, first: int, end: int, name: str, step: int = 1) -> Generator[SSAValue]:
-        """A loop over `first, first + step, ... < end`; what is emitted inside the `with` block is its body."""
+    def loop(self, first: int, end: int, name: str) -> Generator[SSAValue]:
+        """A loop over `first, first + 1, ... < end`; what is emitted inside the `with` block is its body."""
+        with self.loop_between(self.constant(first), self.constant(end), name) as index:
+            yield index
+
+    @contextmanager
+    def loop_between(
+        self, first: SSAValue, end: SSAValue, name: str, step: int = 1, is_parallel: bool = False
+    ) -> Generator[SSAValue]:
+        """A loop between two index values, whose iterations may run at the same time if it is parallel."""
         body = Block(arg_types=[IndexType()])
         body.args[0].name_hint = name
-        loop = scf.ForOp(self.constant(first), self.constant(end), self.constant(step), [], Region(body))
+        if is_parallel:
+            loop = scf.ParallelOp([first], [end], [self.constant(step)], Region(body))
+        else:
+            loop = scf.ForOp(first, end, self.constant(step), [], Region(body))
         self._builder.insert(loop)
         outside, self._builder = self._builder, Builder(InsertPoint.at_end(body))
         try:
             yield body.args[0]
-            self._builder.insert(scf.YieldOp())
+            self._builder.insert(scf.ReduceOp() if is_parallel else scf.YieldOp())
         finally:
             self._builder = outside
 

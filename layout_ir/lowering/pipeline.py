@@ -14,9 +14,13 @@ from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
 
-def lower(context: Context, module: ModuleOp) -> None:
-    """Lower a module in place; afterwards no operation or attribute of the layout dialect is left."""
-    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass(), FlattenPass()):
+def lower(context: Context, module: ModuleOp, *, vector_bytes: int = 0, threads: bool = False) -> None:
+    """
+    Lower a module in place; afterwards no operation or attribute of the layout dialect is left.
+
+    The options are those of `layout-to-loops`.
+    """
+    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass(vector_bytes, threads), FlattenPass()):
         stage.apply(context, module)
     module.verify()
 
@@ -27,5 +31,11 @@ class LowerPass(ModulePass):
 
     name = "layout-lower"
 
+    vector_bytes: int = 0
+    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
+
+    threads: bool = False
+    """Whether the outermost loops are parallel."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower(ctx, op)
+        lower(ctx, op, vector_bytes=self.vector_bytes, threads=self.threads)

@@ -14,12 +14,14 @@ from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attributes import UndefAttr
 from layout_ir.dialects.ops import CopyOp, StorageOp
-from layout_ir.dialects.types import Stored, index_map_of, stored_type
+from layout_ir.dialects.types import Stored, element_type_of, index_map_of, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.plan import CopyPlan
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
+from layout_ir.lowering.schedule import Schedule, choose_schedule
+from layout_ir.lowering.tile_loops import emit_vector_box
 
 
 def storage_element_type(element: Attribute) -> Attribute:
@@ -49,8 +51,17 @@ def plan_of(op: CopyOp) -> CopyPlan:
 class LowerCopy(RewritePattern):
     """One copy to loops."""
 
-    def __init__(self) -> None:
+    def __init__(self, vector_bytes: int, threads: bool) -> None:
+        self._vector_bytes = vector_bytes
+        self._threads = threads
         self._constants: dict[Block, Constants] = {}
+
+    def _schedule(self, op: CopyOp) -> Schedule | None:
+        source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
+        element_bytes = element_type_of(op.source.type).bytes
+        if self._vector_bytes < 2 * element_bytes:
+            return None
+        return choose_schedule(self._vector_bytes, element_bytes, destination.cell_count, source.size, self._threads)
 
     def _constants_of(self, op: CopyOp) -> Constants:
         body = op.parent_block()
@@ -72,8 +83,12 @@ class LowerCopy(RewritePattern):
         if plan.fill_first is not None and pad is not None:
             with builder.loop(0, plan.fill_first, "cell") as cell:
                 builder.store(pad, destination, cell)
+        schedule = self._schedule(op)
         for box in plan.boxes:
-            emit_box(builder, box, buffers)
+            if schedule is None:
+                emit_box(builder, box, buffers)
+            else:
+                emit_vector_box(builder, box, buffers, schedule)
         rewriter.erase(op)
 
 
@@ -97,5 +112,11 @@ class ToLoopsPass(ModulePass):
 
     name = "layout-to-loops"
 
+    vector_bytes: int = 0
+    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
+
+    threads: bool = False
+    """Whether the outermost loops are parallel."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        PatternRewriteWalker(LowerCopy(), apply_recursively=False).rewrite_module(op)
+        PatternRewriteWalker(LowerCopy(self.vector_bytes, self.threads), apply_recursively=False).rewrite_module(op)

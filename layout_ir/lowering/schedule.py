@@ -1,0 +1,128 @@
+"""
+How a box's tiles are walked: the order of the loops, blocks of tiles, streaming stores, prefetching, threads.
+
+What is decided here changes the speed of a kernel and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.tiling import Tile
+
+LINE_BYTES = 64
+"""Size of a cache line."""
+
+BLOCK_TILES = 2
+"""Tiles along each of the two directions of a transposition that are moved before its loops go on."""
+
+STREAM_BYTES = 24 << 20
+"""Destinations from this size on bypass the caches: they would push everything else out of them."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The choices for one copy."""
+
+    lanes: int
+    """Elements of a vector."""
+
+    streams: bool = False
+    """Whether whole vectors are stored past the caches."""
+
+    prefetches: bool = False
+    """Whether the source of a later tile is asked for ahead of time."""
+
+    threads: bool = False
+    """Whether the outermost loop may run in parallel."""
+
+    def __str__(self) -> str:
+        traits = [name for name in ("streams", "prefetches", "threads") if getattr(self, name)]
+        return f"vectors of {self.lanes} elements" + "".join(f", {trait}" for trait in traits)
+
+
+@dataclass(frozen=True)
+class LoopLevel:
+    """One loop over the starts of tiles (or of blocks of tiles) along an axis."""
+
+    axis: int
+    step: int
+    inside: int | None = None
+    """Length of the block that the loop walks, None for the whole axis."""
+    is_last: bool = True
+    """Whether no further loop cuts this axis."""
+    prefetch: int = 0
+    """Elements of the source ahead of which each load prefetches."""
+    is_parallel: bool = False
+
+
+def choose_schedule(vector_bytes: int, element_bytes: int, cells: int, elements: int, threads: bool) -> Schedule:
+    """The schedule of a copy that writes `cells` and reads `elements`."""
+    is_large = cells * element_bytes >= STREAM_BYTES
+    return Schedule(
+        lanes=vector_bytes // element_bytes,
+        streams=is_large and vector_bytes == LINE_BYTES,
+        prefetches=elements * element_bytes >= STREAM_BYTES,
+        threads=threads,
+    )
+
+
+def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
+    """The loops around a tile, outermost first."""
+    walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i]]
+    along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
+    along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
+    if along_source is None or along_destination is None or along_source == along_destination:
+        levels = [LoopLevel(i, tile.extents[i]) for i in walked]
+    else:
+        others = [i for i in walked if i not in (along_source, along_destination)]
+        levels = [LoopLevel(i, tile.extents[i]) for i in others]
+        levels += _blocks(box, tile, schedule, along_destination, along_source)
+    return _parallel(box, levels) if schedule.threads else levels
+
+
+def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) -> list[LoopLevel]:
+    """Blocks of tiles along the destination, in them along the source; inside of a block the same once more."""
+    levels: list[LoopLevel] = []
+    inside: list[LoopLevel] = []
+    for i in (outer, inner):
+        step = tile.extents[i]
+        block = step * BLOCK_TILES
+        if box.axes[i].extent > block:
+            levels.append(LoopLevel(i, block, is_last=False))
+            ahead = block * box.axes[i].source_stride if i == inner and schedule.prefetches else 0
+            inside.append(LoopLevel(i, step, inside=block, prefetch=ahead))
+        else:
+            inside.append(LoopLevel(i, step))
+    return levels + inside[::-1]
+
+
+def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> int | None:
+    """The axis along which the next tile continues this tile's lines."""
+    candidates = [i for i in walked if tile.extents[i] > 1 and strides[i] > 0]
+    expected = 1
+    while True:
+        following = next((i for i, stride in enumerate(strides) if stride == expected), None)
+        if following is None:
+            return min(candidates, key=lambda i: strides[i], default=None)
+        if following in walked:
+            return following
+        if box.axes[following].extent == 1:
+            return None
+        expected *= box.axes[following].extent
+
+
+def _parallel(box: Box, levels: list[LoopLevel]) -> list[LoopLevel]:
+    """Mark the outermost loop that threads can share: long, and with steps that no two threads write into."""
+    for position, level in enumerate(levels):
+        axis = box.axes[level.axis]
+        trips = math.ceil(axis.extent / level.step)
+        if trips >= 2 and level.inside is None and axis.extent % level.step == 0:
+            return [
+                *levels[:position],
+                LoopLevel(level.axis, level.step, None, level.is_last, level.prefetch, True),
+                *levels[position + 1 :],
+            ]
+    return levels

@@ -1,0 +1,159 @@
+"""One box of a plan as loops over tiles that go through vector registers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from layout_ir.layouts import affine
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
+from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels
+
+
+def emit_vector_box(builder: LoopBuilder, box: Box, buffers: Buffers, schedule: Schedule) -> None:
+    """The loops of a box through vector registers, or scalar loops where they are as good."""
+    for part in _parts_without_loose_pads(box, schedule.lanes):
+        tile = choose_tile(part, schedule.lanes)
+        if tile is None or (part.is_padded and buffers.pad is None):
+            emit_box(builder, part, buffers)
+        else:
+            _emit_tiles(builder, part, tile, buffers, schedule)
+
+
+def _parts_without_loose_pads(box: Box, lanes: int) -> list[Box]:
+    """
+    Boxes that together are `box`, none with an axis whose steps partly copy and partly pad outside of its tile.
+
+    A padded axis longer than a vector is first cut at the last whole vector before its pads.
+    """
+    if box.is_fill or not box.is_linear:
+        return [box]
+    for i, axis in enumerate(box.axes):
+        if axis.is_full:
+            continue
+        cut = axis.valid // lanes * lanes
+        if cut and axis.extent > lanes:
+            before, after = _cut(box, i, cut)
+            return [*_parts_without_loose_pads(before, lanes), *_parts_without_loose_pads(after, lanes)]
+        if axis.extent > lanes:
+            before, after = _cut(box, i, lanes)
+            return [*_parts_without_loose_pads(before, lanes), after]
+    tile = choose_tile(box, lanes)
+    loose = [i for i, axis in enumerate(box.axes) if not axis.is_full and tile is not None and tile.extents[i] == 1]
+    if not loose:
+        return [box]
+    before, after = _cut(box, loose[0], box.axes[loose[0]].valid)
+    return [*_parts_without_loose_pads(before, lanes), after]
+
+
+def _cut(box: Box, position: int, at: int) -> tuple[Box, Box]:
+    """The steps of one axis before `at`, and those from `at` on."""
+    axis = box.axes[position]
+    first = replace(axis, extent=at, valid=min(axis.valid, at))
+    second = replace(axis, extent=axis.extent - at, valid=max(axis.valid - at, 0))
+    moved = Box(
+        box.axes,
+        affine.simplify(box.source_offset + at * axis.source_stride, ()),
+        affine.simplify(box.destination_offset + at * axis.destination_stride, ()),
+    )
+    return box.with_axis(position, first), moved.with_axis(position, second)
+
+
+def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
+    levels = loop_levels(box, tile, schedule)
+    with ExitStack() as loops:
+        starts: dict[int, SSAValue] = {}
+        for level in levels:
+            starts[level.axis] = loops.enter_context(_level(builder, box.axes[level.axis], level, starts))
+        _TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
+
+
+@contextmanager
+def _level(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[int, SSAValue]) -> Generator[SSAValue]:
+    """A loop over the starts of tiles along one axis; the last tile is moved back where it would reach too far."""
+    if level.inside is None:
+        first, end = builder.constant(0), builder.constant(axis.extent)
+    else:
+        first = starts[level.axis]
+        end = builder.minimum(builder.index(AffineExpr.dimension(0) + level.inside, [first]), axis.extent)
+        if axis.extent % level.inside == 0:
+            end = builder.index(AffineExpr.dimension(0) + level.inside, [first])
+    with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
+        if level.is_last and axis.extent % level.step:
+            yield builder.minimum(index, axis.extent - level.step)
+        else:
+            yield index
+
+
+@dataclass(frozen=True)
+class _TileEmitter:
+    builder: LoopBuilder
+    buffers: Buffers
+    schedule: Schedule
+
+    def emit(self, box: Box, tile: Tile, starts: dict[int, SSAValue], levels: Sequence[LoopLevel]) -> None:
+        """The straight-line code of one tile."""
+        positions = sorted(starts)
+        indices = [starts[i] for i in positions]
+        values: list[AffineExpr] = [AffineExpr.constant(0)] * len(box.axes)
+        for number, i in enumerate(positions):
+            values[i] = AffineExpr.dimension(number)
+        source, destination = (
+            self.builder.index(affine.simplify(affine.substitute(index, values), [1 << 62] * len(indices)), indices)
+            for index in (box.source_index(), box.destination_index())
+        )
+        prefetch = next((level.prefetch for level in levels if level.prefetch), 0)
+        results = self._values(tile.network, source, prefetch)
+        streams = self.schedule.streams
+        for store in tile.network.stores:
+            place = self._place(destination, store.offset)
+            is_line = store.lanes == self.schedule.lanes
+            operation = vector.StoreOp(
+                results[store.value],
+                self.buffers.destination,
+                [place],
+                nontemporal=BoolAttr.from_bool(True) if streams and is_line else None,
+            )
+            self.builder.insert(operation)
+
+    def _place(self, base: SSAValue, offset: int) -> SSAValue:
+        return self.builder.index(AffineExpr.dimension(0) + offset, [base]) if offset else base
+
+    def _values(self, network: Network, source: SSAValue, prefetch: int) -> list[SSAValue]:
+        results: list[SSAValue] = []
+        for value in network.values:
+            match value:
+                case Load(offset=offset, lanes=lanes):
+                    results.append(self._load(self._place(source, offset), lanes, prefetch))
+                case Splat(lanes=lanes):
+                    assert self.buffers.pad is not None
+                    results.append(self.builder.splat(self.buffers.pad, lanes))
+                case Shuffle(left=left, right=right, mask=mask):
+                    kind = _vector_type(self.buffers.source, len(mask))
+                    operation = vector.ShuffleOp(
+                        results[left], results[right], DenseArrayBase.from_list(i64, mask), result_type=kind
+                    )
+                    results.append(self.builder.insert(operation).results[0])
+        return results
+
+    def _load(self, place: SSAValue, lanes: int, prefetch: int) -> SSAValue:
+        kind = _vector_type(self.buffers.source, lanes)
+        operation = vector.LoadOp(self.buffers.source, [place], kind)
+        if prefetch:
+            operation.attributes["prefetch"] = IntegerAttr(prefetch, IndexType())
+        return self.builder.insert(operation).results[0]
+
+
+def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
+    assert isinstance(buffer.type, MemRefType)
+    return VectorType(buffer.type.element_type, [lanes])  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
