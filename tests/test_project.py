@@ -1,4 +1,4 @@
-"""The project's promises about itself: one-way dependencies, lazy imports, small files, a README that works."""
+"""The project's promises about itself: one-way dependencies, lazy imports, small documented files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layout_ir"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = sorted(
     path for folder in ("layout_ir", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
@@ -59,10 +58,6 @@ def loaded_by(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(result.stdout.split())
-
-
-def code_blocks() -> str:
-    return "\n".join(re.findall(r"^```[a-z]*\n(.*?)^```", README, re.DOTALL | re.MULTILINE))
 
 
 # -- dependencies ------------------------------------------------------------------------------------------------------
@@ -122,25 +117,7 @@ def test_nothing_depends_on_where_it_was_written(path: Path):
     assert not places
 
 
-# -- README and packaging ----------------------------------------------------------------------------------------------
-
-
-def test_make_targets_of_the_readme_exist():
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = set(re.findall(r"\bmake ([a-z-]+)", code_blocks()))
-    assert {"demo", "test"} <= named <= targets
-
-
-def test_commands_of_the_readme_exist():
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    named = set(re.findall(r"^\$ (layout-[a-z]+)", code_blocks(), re.MULTILINE))
-    assert {"layout-opt", "layout-run"} <= named <= set(scripts)
-
-
-def test_files_that_the_readme_names_exist():
-    names = re.findall(r"(?<![\w/])(?:examples|benchmarks|tests|layout_ir)/[\w./-]*\w", README)
-    assert names
-    assert [name for name in names if not (ROOT / name).exists()] == []
+# -- packaging ---------------------------------------------------------------------------------------------------------
 
 
 def test_base_dependencies_are_xdsl_and_numpy():
