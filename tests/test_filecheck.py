@@ -11,7 +11,9 @@ FILECHECK = Path(__file__).parent / "filecheck"
 
 
 def test_filecheck(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "lit.main", "-v", "-j2", str(FILECHECK)]
+    # lit has no __main__, and `-m lit.main` only defines functions: it would succeed without a test
+    command = [sys.executable, "-c", "from lit.main import main; main()", "-v", "-j2", str(FILECHECK)]
     environment = {**os.environ, "LIT_EXEC_ROOT": str(tmp_path)}
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900, env=environment)
     assert result.returncode == 0, result.stdout + result.stderr
+    assert "Passed" in result.stdout, result.stdout + result.stderr

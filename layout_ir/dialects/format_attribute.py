@@ -61,7 +61,7 @@ class FormatAttr(LayoutAttr):
 
     def verify(self) -> None:
         try:
-            _ = self.format
+            _checked_format(self.qualified_name.data, self.options)
         except LayoutError as error:
             raise VerifyException(f"{self.name}: {error}") from None
 
@@ -87,7 +87,7 @@ class FormatAttr(LayoutAttr):
                 _parse_option(parser, options)
             end = parser.pos
         try:
-            parse_format(text, _options(options))
+            _checked_format(text, _options(options))
         except LayoutError as error:
             parser.raise_error(str(error), start, end)
         return StringAttr(text), DictionaryAttr({key: options[key] for key in _OPTIONS if key in options})
@@ -101,6 +101,13 @@ class FormatAttr(LayoutAttr):
                     printer.print_string_literal(value)
                 else:
                     printer.print_string(str(list(value) if isinstance(value, tuple) else value))
+
+
+def _checked_format(text: str, options: FormatOptions) -> Format:
+    """The format of a name; raises `LayoutError` also for an order of dims that is none, which formats check late."""
+    result = parse_format(text, options)
+    _ = result.logical_dims
+    return result
 
 
 def _parse_option(parser: AttrParser, options: dict[str, Attribute]) -> None:

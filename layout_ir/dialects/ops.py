@@ -55,9 +55,14 @@ class ReorderOp(HasCanonicalizationPatternsInterface, _ConversionOp):
     unwritten. The gaps of a strided result are never touched.
 
     ```mlir
-    %1 = layout.reorder %0 : tensor<2x3x8x8xf32> to tensor<2x3x8x8xf32, #layout.format<"NHWC">>
-    %2 = layout.reorder %0 pad = -1.0 : f32 : tensor<2x3x8x8xf32> to tensor<2x3x8x8xf32, #layout.tiled<(n, c, h, w) ->
-        (n, c floordiv 4, h, w, c mod 4)>>
+    func.func @pack(%image: tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32, #layout.format<"NHWC">> {
+      %blocked = layout.reorder %image pad = -1.0 : f32 : tensor<2x3x8x8xf32> to
+          tensor<2x3x8x8xf32, #layout.tiled<(n, c, h, w) -> (n, c floordiv 4, h, w, c mod 4)>>
+      %packed = layout.reorder %blocked :
+          tensor<2x3x8x8xf32, #layout.tiled<(n, c, h, w) -> (n, c floordiv 4, h, w, c mod 4)>> to
+          tensor<2x3x8x8xf32, #layout.format<"NHWC">>
+      func.return %packed : tensor<2x3x8x8xf32, #layout.format<"NHWC">>
+    }
     ```
     """
 
@@ -94,9 +99,12 @@ class CopyOp(IRDLOperation):
     The buffers must not overlap. Pads of the destination hold `pad` as in `layout.reorder`.
 
     ```mlir
-    layout.copy %0, %1 : memref<4x8xf32> to memref<4x8xf32, #layout.tiled<(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)>>
-    layout.copy %0, %1 pad = undef : memref<4x8xf32> to memref<4x8xf32, #layout.tiled<(d0, d1) -> (d1 floordiv 4, d0,
-        d1 mod 4)>>
+    func.func @pack(%source: memref<4x8xf32>,
+                    %destination: memref<4x8xf32, #layout.tiled<(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)>>) {
+      layout.copy %source, %destination pad = undef : memref<4x8xf32> to
+          memref<4x8xf32, #layout.tiled<(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)>>
+      func.return
+    }
     ```
     """
 
@@ -149,7 +157,10 @@ class CastOp(HasCanonicalizationPatternsInterface, _ConversionOp):
     Both layouts must put every element into the same place of storages of one size.
 
     ```mlir
-    %1 = layout.cast %0 : tensor<2x3x8x8xf32> to tensor<2x3x8x8xf32, #layout.format<"NCHW">>
+    func.func @name(%x: tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32, #layout.format<"NCHW">> {
+      %named = layout.cast %x : tensor<2x3x8x8xf32> to tensor<2x3x8x8xf32, #layout.format<"NCHW">>
+      func.return %named : tensor<2x3x8x8xf32, #layout.format<"NCHW">>
+    }
     ```
     """
 
@@ -180,7 +191,13 @@ class StorageOp(_ConversionOp):
     The storage of a buffer as one dimension: element `i` of the result is place `i` of the source's storage.
 
     ```mlir
-    %1 = layout.storage %0 : memref<3x8xf32, #layout.tiled<(d0, d1) -> (d0 floordiv 2, d1, d0 mod 2)>> to memref<32xf32>
+    func.func @last(%x: memref<3x8xf32, #layout.tiled<(d0, d1) -> (d0 floordiv 2, d1, d0 mod 2)>>) -> f32 {
+      %flat = layout.storage %x :
+          memref<3x8xf32, #layout.tiled<(d0, d1) -> (d0 floordiv 2, d1, d0 mod 2)>> to memref<32xf32>
+      %last = arith.constant 31 : index
+      %pad = memref.load %flat[%last] : memref<32xf32>
+      func.return %pad : f32
+    }
     ```
     """
 
