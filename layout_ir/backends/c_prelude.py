@@ -22,29 +22,30 @@ static inline void *layout_allocate(size_t alignment, size_t bytes) {
 }"""
 
 _STREAM = """\
-/* A store past the caches, in the widest aligned pieces that the processor has; elsewhere an ordinary store. */
+/* A store past the caches of a vector that lies within its lines; of any other it would write lines in pieces. */
 static inline void layout_stream(char *target, const char *vector, size_t bytes) {
+#if defined(__SSE2__) || defined(__clang__)
+  if (bytes % 16 == 0 && (uintptr_t)target % (bytes < 64 ? bytes : 64) == 0) {
+    size_t at = 0;
 #if defined(__AVX512F__)
-  if (bytes % 64 == 0 && (uintptr_t)target % 64 == 0) {
 #pragma GCC unroll 8
-    for (size_t at = 0; at < bytes; at += 64)
+    for (; at + 64 <= bytes; at += 64)
       _mm512_stream_si512((__m512i *)(target + at), _mm512_loadu_si512(vector + at));
-    return;
-  }
 #endif
 #if defined(__AVX__)
-  if (bytes % 32 == 0 && (uintptr_t)target % 32 == 0) {
 #pragma GCC unroll 8
-    for (size_t at = 0; at < bytes; at += 32)
+    for (; at + 32 <= bytes; at += 32)
       _mm256_stream_si256((__m256i *)(target + at), _mm256_loadu_si256((const __m256i *)(vector + at)));
-    return;
-  }
 #endif
-#if defined(__SSE2__)
-  if (bytes % 16 == 0 && (uintptr_t)target % 16 == 0) {
 #pragma GCC unroll 8
-    for (size_t at = 0; at < bytes; at += 16)
+    for (; at + 16 <= bytes; at += 16) {
+#if defined(__SSE2__)
       _mm_stream_si128((__m128i *)(target + at), _mm_loadu_si128((const __m128i *)(vector + at)));
+#else
+      typedef char piece __attribute__((vector_size(16), may_alias));
+      __builtin_nontemporal_store(*(const piece *)(vector + at), (piece *)(target + at));
+#endif
+    }
     return;
   }
 #endif
