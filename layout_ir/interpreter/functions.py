@@ -49,7 +49,7 @@ def arguments(function: FuncOp) -> list[Storage]:
     """What a function takes; raises `LayoutError` for an argument that is neither a tensor nor a memref."""
     hints = [argument.name_hint for argument in function.body.block.args]
     return [
-        _storage(hint or f"argument {i}", kind)
+        _storage(hint or f"arg{i}", kind)
         for i, (hint, kind) in enumerate(zip(hints, function.function_type.inputs, strict=True))
     ]
 
@@ -57,7 +57,9 @@ def arguments(function: FuncOp) -> list[Storage]:
 def results(function: FuncOp) -> list[Storage]:
     """What a function returns; raises `LayoutError` for a result that is neither a tensor nor a memref."""
     kinds = list(function.function_type.outputs)
-    names = ["result"] if len(kinds) == 1 else [f"result {i}" for i in range(len(kinds))]
+    names = ["result"] if len(kinds) == 1 else [f"result{i}" for i in range(len(kinds))]
+    taken = {argument.name_hint for argument in function.body.block.args}
+    names = [f"{name}_returned" if name in taken else name for name in names]
     return [_storage(name, kind) for name, kind in zip(names, kinds, strict=True)]
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import func, memref, tensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from layout_ir.dialects.attributes import UndefAttr
 from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp, StorageOp
-from layout_ir.dialects.types import element_type_of, index_map_of, stored_type
+from layout_ir.dialects.types import element_type_of, index_map_of, is_tensor, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.interpreter.bits import bits_dtype, bits_of
 from layout_ir.interpreter.functions import find_function
@@ -62,10 +62,21 @@ def _call(module: ModuleOp, function: func.FuncOp, inputs: Sequence[Bits], fill:
     values: dict[SSAValue, Bits] = dict(zip(block.args, inputs, strict=True))
     for op in block.ops:
         if isinstance(op, func.ReturnOp):
-            return [values[operand] for operand in op.arguments]
+            return [_returned(operand, values, fill) for operand in op.arguments]
         outputs = _run(module, op, [values[operand] for operand in op.operands], fill)
         values |= zip(op.results, outputs, strict=True)
     raise LayoutError(f"{function.sym_name.data}: expected func.return at the end")
+
+
+def _returned(value: SSAValue, values: dict[SSAValue, Bits], fill: int) -> Bits:
+    """The storage of a result; an argument that is returned is copied as `layout.reorder` would, pads zero."""
+    origin = value
+    while isinstance(origin.owner, CastOp):
+        origin = origin.owner.source
+    if not (isinstance(origin, BlockArgument) and is_tensor(value.type)):
+        return values[value]
+    maps = index_map_of(stored_type(origin.type)), index_map_of(stored_type(value.type))
+    return reorder_reference(values[origin], *maps, out=_fresh(value.type, fill))
 
 
 def _run(module: ModuleOp, op: Operation, inputs: Sequence[Bits], fill: int) -> list[Bits]:

@@ -117,6 +117,9 @@ func.func @buffers(%x: memref<2x5xi32>, %y: memref<2x5xi32, strided<[8, 1], offs
   memref.dealloc %t : memref<2x5xi32, {BLOCKED}>
   func.return
 }}
+func.func @same(%x: tensor<2x5xi32, {BLOCKED}>) -> tensor<2x5xi32, {BLOCKED}> {{
+  func.return %x : tensor<2x5xi32, {BLOCKED}>
+}}
 func.func private @outside(%x: tensor<2x5xi32>)
 func.func @constant() -> index {{
   %c = arith.constant 1 : index
@@ -131,6 +134,12 @@ def test_calls_and_several_results() -> None:
     assert (plain == X.ravel()).all()
 
 
+def test_a_returned_argument_is_a_copy_with_pads_of_zero() -> None:
+    x = np.array([*FIRST_BLOCK, 5, 77, 77, 77, 10, 77, 77, 77], np.int32)
+    (y,) = interpret(parse(CALLS), "same", [x])
+    assert y.tolist() == [*FIRST_BLOCK, 5, 0, 0, 0, 10, 0, 0, 0]
+
+
 def test_buffers_are_written_in_place_and_gaps_stay() -> None:
     y = np.full(15, 77, np.int32)
     assert interpret(parse(CALLS), "buffers", [X, y]) == ()
@@ -139,12 +148,12 @@ def test_buffers_are_written_in_place_and_gaps_stay() -> None:
 
 def test_storages_of_functions() -> None:
     module = parse(CALLS)
-    assert [function.sym_name.data for function in functions(module)] == ["pack", "both", "buffers", "constant"]
+    assert [function.sym_name.data for function in functions(module)] == ["pack", "both", "buffers", "same", "constant"]
     function = find_function(module, "both")
     assert [(a.name, a.index_map.storage_size, a.element.name, a.is_tensor) for a in arguments(function)] == [
         ("x", 10, "i32", True)
     ]
-    assert [(r.name, r.index_map.storage_size) for r in results(function)] == [("result 0", 16), ("result 1", 10)]
+    assert [(r.name, r.index_map.storage_size) for r in results(function)] == [("result0", 16), ("result1", 10)]
     assert [a.is_tensor for a in arguments(find_function(module, "buffers"))] == [False, False]
     assert [r.name for r in results(find_function(module, "pack"))] == ["result"]
 
@@ -152,7 +161,7 @@ def test_storages_of_functions() -> None:
 @pytest.mark.parametrize(
     "name, inputs, message",
     [
-        ("pak", [X], "no function 'pak', expected one of: pack, both, buffers, constant; did you mean pack?"),
+        ("pak", [X], "no function 'pak', expected one of: pack, both, buffers, same, constant; did you mean pack?"),
         ("outside", [X], "no function 'outside'"),
         ("pack", [], "pack: expected 1 inputs, got 0"),
         ("pack", [X[:1]], "input 0: expected a contiguous array of at least 10 elements"),
