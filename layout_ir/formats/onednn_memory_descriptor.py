@@ -88,6 +88,8 @@ class MemoryDescriptor:
         """
         The descriptor of explicit strides, row-major where none are given, and inner blocks.
 
+        As in the library the row-major strides outside of a dim of size 0 are 0 here, while `from_tag` counts it as 1.
+
         Raises `LayoutError` where the strides overlap or do not nest (see `check_strides_nest`), are negative, or pack
         4-bit elements at odd places.
         """
@@ -98,7 +100,8 @@ class MemoryDescriptor:
         if strides is None:
             if RUNTIME_DIM in sizes:
                 raise LayoutError(f"{what}: expected strides for runtime dims, got none")
-            strides = dense_strides(counts, range(len(sizes)), inner_blocks)
+            inner = math.prod(size for _, size in inner_blocks)
+            strides = [math.prod(counts[dim + 1 :], start=inner) for dim in range(len(sizes))]
         if len(strides) != len(sizes):
             raise LayoutError(f"{what}: expected {len(sizes)} strides, got {list(strides)}")
         known = [d for d, s in enumerate(strides) if RUNTIME_DIM not in (s, sizes[d])]
@@ -142,7 +145,8 @@ class MemoryDescriptor:
         Bytes of the storage counted from `offset0`; None with a runtime dim or stride.
 
         The largest product of a dim's count and its stride, which for a tag is the product of the padded dims; 4-bit
-        elements are packed in pairs. The library says `DNNL_RUNTIME_SIZE_VAL` (2^63) where this is None.
+        elements are packed in pairs. The library says `DNNL_RUNTIME_SIZE_VAL` (2^63) where this is None, and 0 for a
+        submemory smaller than a block in every dim, which still takes that block.
         """
         elements = self.elements
         return None if elements is None else self.data_type.bytes_of(elements)

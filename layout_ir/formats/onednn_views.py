@@ -62,21 +62,22 @@ def reshape(source: MemoryDescriptor, dims: Sequence[int]) -> MemoryDescriptor:
     """
     The same memory under other dims of the same product.
 
-    Dims of size 1 come and go, a dim is split, and dims that are dense in logical order are merged. A blocked dim is
-    kept as it is. Raises `LayoutError` for anything else.
+    Dims of size 1 come and go; neighbours that are dense in logical order are merged and split. A blocked dim is kept
+    as it is. Raises `LayoutError` for anything else, also for the few merges of blocked dims that the library lets
+    through with blocks that no longer belong to their dim.
     """
     _require_known(source, "reshape")
     if math.prod(dims) != math.prod(source.dims) or any(size < 0 for size in dims):
         raise LayoutError(f"reshape: expected dims of the same product as {list(source.dims)}, got {list(dims)}")
     strides, padded = [1] * len(dims), list(dims)
     moved: dict[int, int] = {}
-    for old, new in _groups(source.dims, dims):
+    for old, new in _groups(source, dims):
         if len(old) == len(new) == 1:
             strides[new[0]], padded[new[0]] = source.strides[old[0]], source.padded_dims[old[0]]
             moved[old[0]] = new[0]
             continue
         for dim in old:
-            _require_plain(source, dim, "split, merged or removed")
+            _require_plain(source, dim)
         step = _merged_stride(source, old) if old else 1
         for dim in reversed(new):
             strides[dim] = step
@@ -90,38 +91,39 @@ def reshape(source: MemoryDescriptor, dims: Sequence[int]) -> MemoryDescriptor:
     )
 
 
-def _groups(source: Sequence[int], wanted: Sequence[int]) -> Iterator[tuple[range, range]]:
-    """Pairs of neighbouring source dims and wanted dims of the same product, one of them at least a single dim."""
-    old, new = 0, 0
-    while old < len(source) or new < len(wanted):
-        size = source[old] if old < len(source) else 1
-        target = wanted[new] if new < len(wanted) else 1
-        old_end, new_end = old + 1, new + 1
-        if size != target or old == len(source) or new == len(wanted):
-            if target == 1 and new < len(wanted):
-                old_end = old
-            elif size == 1:
-                new_end = new
-            elif size > target:
-                new_end = _run(wanted, new, size)
-            else:
-                old_end = _run(source, old, target)
-        if new_end < 0 or old_end < 0:
-            raise LayoutError(f"reshape: expected dims that split or merge {list(source)}, got {list(wanted)}")
-        yield range(old, old_end), range(new, new_end)
-        old, new = old_end, new_end
+def _groups(source: MemoryDescriptor, wanted: Sequence[int]) -> Iterator[tuple[list[int], range]]:
+    """
+    Neighbouring source dims and neighbouring wanted dims of the same product, as few as possible at a time.
+
+    Plain source dims of size 1 vanish. The rest is matched from the last dim on, as the library does: that decides
+    which of several wanted dims of size 1 is the blocked one.
+    """
+    kept = [dim for dim, size in enumerate(source.dims) if size != 1 or not _is_plain(source, dim)]
+    sizes = [source.dims[dim] for dim in kept]
+    old, new = len(kept), len(wanted)
+    while old > 0 or new > 0:
+        last, end = old, new
+        size = sizes[old - 1] if old > 0 else 1
+        target = wanted[new - 1] if new > 0 else 1
+        if old > 0 and new > 0 and (size == target or 1 not in (size, target)):
+            old, new = old - 1, new - 1
+            while size != target and (old > 0 if size < target else new > 0):
+                if size < target:
+                    old -= 1
+                    size *= sizes[old]
+                else:
+                    new -= 1
+                    target *= wanted[new]
+        elif new > 0 and (target == 1 or old == 0):
+            new -= 1
+        else:
+            old -= 1
+        if math.prod(sizes[old:last]) != math.prod(wanted[new:end]):
+            raise LayoutError(f"reshape: expected dims that split or merge {list(source.dims)}, got {list(wanted)}")
+        yield kept[old:last], range(new, end)
 
 
-def _run(sizes: Sequence[int], start: int, product: int) -> int:
-    """The end of the sizes from `start` on that multiply to `product`, or -1."""
-    end, reached = start, 1
-    while end < len(sizes) and reached < product:
-        reached *= sizes[end]
-        end += 1
-    return end if reached == product else -1
-
-
-def _merged_stride(source: MemoryDescriptor, dims: range) -> int:
+def _merged_stride(source: MemoryDescriptor, dims: Sequence[int]) -> int:
     """The stride of several dims as one; raises `LayoutError` unless they are dense."""
     wide = [dim for dim in dims if source.dims[dim] != 1]
     if not wide:
@@ -137,9 +139,16 @@ def _merged_stride(source: MemoryDescriptor, dims: range) -> int:
     return source.strides[wide[-1]]
 
 
-def _require_plain(source: MemoryDescriptor, dim: int, done: str) -> None:
-    if source.padded_dims[dim] != source.dims[dim] or any(blocked == dim for blocked, _ in source.inner_blocks):
-        raise LayoutError(f"reshape: expected a dim without blocks to be {done}, got dim {dim} of {list(source.dims)}")
+def _is_plain(source: MemoryDescriptor, dim: int) -> bool:
+    return source.padded_dims[dim] == source.dims[dim] and all(blocked != dim for blocked, _ in source.inner_blocks)
+
+
+def _require_plain(source: MemoryDescriptor, dim: int) -> None:
+    if not _is_plain(source, dim):
+        raise LayoutError(
+            f"reshape: expected a dim without blocks to be split, merged or removed, got dim {dim} of "
+            f"{list(source.dims)}"
+        )
 
 
 def _require_known(source: MemoryDescriptor, what: str) -> None:

@@ -54,11 +54,17 @@ def test_strides_and_size_of_a_tag(
         ((1, 3), (99, 1), 12),
         ((2, 3, 4), (100, 20, 2), 800),
         ((2, 3), None, 24),
+        ((2, 0, 3), None, 0),
         ((2, 3), (RUNTIME_DIM, 1), None),
     ],
 )
 def test_size_of_explicit_strides(dims: tuple[int, ...], strides: tuple[int, ...] | None, size: int | None) -> None:
     assert from_strides(dims, "f32", strides).size_in_bytes == size
+
+
+def test_row_major_strides_outside_of_an_empty_dim() -> None:
+    assert from_strides((4, 2, 0, 4), "f32").strides == (0, 0, 4, 1)
+    assert from_tag((4, 2, 0, 4), "f32", "abcd").strides == (8, 4, 4, 1)
 
 
 def nests(dims: tuple[int, ...], strides: tuple[int, ...]) -> bool:
@@ -169,6 +175,11 @@ def test_permute_axes_moves_blocks_along() -> None:
         permute_axes(source, (0, 0, 1, 2))
 
 
+def test_the_last_of_several_dims_of_size_1_is_the_blocked_one() -> None:
+    assert reshape(from_tag((24, 1, 1, 2), "f32", "nChw32c"), (24, 1, 1, 1, 2)).padded_dims == (24, 1, 1, 32, 2)
+    assert reshape(from_tag((16, 1, 4), "f32", "AcB8a2b"), (16, 1, 1, 4)).padded_dims == (16, 1, 2, 4)
+
+
 @pytest.mark.parametrize(
     "tag, dims, reshaped",
     [
@@ -176,6 +187,9 @@ def test_permute_axes_moves_blocks_along() -> None:
         ("abcd", (2, 6, 4, 5), (12, 20)),
         ("abcd", (2, 6, 4, 5), (1, 2, 6, 1, 20, 1)),
         ("abcd", (2, 1, 4, 1), (2, 4)),
+        ("abcd", (2, 6, 4, 5), (3, 4, 4, 5)),
+        ("aBcd16b", (1, 1, 3, 3), (1, 3, 3)),
+        ("aBcd16b", (2, 1, 1, 3), (2, 1, 3)),
         ("acdb", (2, 6, 4, 5), (2, 6, 20)),
         ("acdb", (2, 6, 4, 5), (2, 3, 2, 4, 5)),
         ("nChw16c", (2, 32, 4, 5), (2, 32, 20)),
@@ -196,8 +210,8 @@ def test_reshape_keeps_every_element_in_place(tag: str, dims: tuple[int, ...], r
         ("nChw16c", (2, 32, 3, 3), (2, 2, 16, 3, 3), "without blocks to be split"),
         ("nChw16c", (2, 32, 3, 3), (64, 3, 3), "without blocks to be split, merged"),
         ("aBcd16b", (2, 1, 3, 3), (2, 3, 3), "without blocks to be split, merged or removed"),
+        ("abcd", (0, 6, 4, 5), (2, 0, 4, 5), "split or merge"),
         ("acdb", (2, 6, 4, 5), (12, 4, 5), "to be dense to be merged"),
-        ("abcd", (2, 6, 4, 5), (3, 4, 4, 5), "split or merge"),
         ("abcd", (2, 6, 4, 5), (2, 6, 4, 6), "the same product"),
         ("abcd", (2, RUNTIME_DIM, 4, 5), (2, 20), "expected known dims"),
     ],
