@@ -24,8 +24,18 @@ def lower_to_c(module: ModuleOp) -> tuple[ModuleOp, str]:
     try:
         lower(Context(), lowered)
     except DiagnosticException as error:
-        raise LayoutError(str(error)) from None
+        raise LayoutError(brief_message(error)) from None
     return lowered, emit_c(lowered)
+
+
+def brief_message(error: Exception) -> str:
+    """What xDSL says about a module that is at fault, with the operation that it underlines, without all the others."""
+    from itertools import pairwise
+
+    notes: list[str] = getattr(error, "__notes__", [])
+    lines = [line.strip() for line in "\n".join(notes).splitlines()]
+    marked = [f"  {above}" for above, line in pairwise(lines) if line.startswith(("^^", "^-"))]
+    return "\n".join([str(error).strip(), *marked[:1]])
 
 
 def compile_functions(module: ModuleOp, names: list[str], *, threads: int | None = None) -> list[Kernel]:

@@ -100,6 +100,7 @@ def read_module(path: Path) -> ModuleOp:
     from xdsl.parser import Parser
     from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+    from layout_ir.runtime.module import brief_message
     from layout_ir.universe import LAYOUT_UNIVERSE
 
     try:
@@ -117,7 +118,7 @@ def read_module(path: Path) -> ModuleOp:
         module = Parser(context, text, name=str(path)).parse_module()
         module.verify()
     except (ParseError, DiagnosticException) as error:
-        raise LayoutError("\n".join([str(error).strip(), *getattr(error, "__notes__", ())])) from None
+        raise LayoutError(brief_message(error)) from None
     return module
 
 

@@ -251,6 +251,14 @@ def test_errors(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(os.listdir()) == before
 
 
+def test_a_message_shows_the_operation_at_fault_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.mlir").write_text(pack(name="right") + pack(name="wrong", destination="strided<[1, 1]>"))
+    assert main(["a.mlir"]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("layout-run: layout.reorder: expected a destination with a place of its own")
+    assert second.startswith('  %y = "layout.reorder"(%x)')
+
+
 def test_missing_compiler(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.mlir").write_text(pack())
     monkeypatch.delenv("CC", raising=False)
