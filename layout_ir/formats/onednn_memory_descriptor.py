@@ -88,7 +88,9 @@ class MemoryDescriptor:
         """
         The descriptor of explicit strides, row-major where none are given, and inner blocks.
 
-        As in the library the row-major strides outside of a dim of size 0 are 0 here, while `from_tag` counts it as 1.
+        As in the library the row-major strides outside of a dim of size 0 are 0 here, while `from_tag` counts it as 1;
+        with a runtime dim or stride, overlaps go unnoticed. Outside of a runtime dim they are runtime values; the library
+        wraps around to accidental ones there.
 
         Raises `LayoutError` where the strides overlap or do not nest (see `check_strides_nest`), are negative, or pack
         4-bit elements at odd places.
@@ -98,22 +100,13 @@ class MemoryDescriptor:
         blocks = block_of_each_dim(len(sizes), inner_blocks)
         counts = [n if n == RUNTIME_DIM else n // block for n, block in zip(padded, blocks, strict=True)]
         if strides is None:
-            if RUNTIME_DIM in sizes:
-                raise LayoutError(f"{what}: expected strides for runtime dims, got none")
-            inner = math.prod(size for _, size in inner_blocks)
-            strides = [math.prod(counts[dim + 1 :], start=inner) for dim in range(len(sizes))]
+            strides = [_row_major_stride(counts[dim + 1 :], inner_blocks) for dim in range(len(sizes))]
         if len(strides) != len(sizes):
             raise LayoutError(f"{what}: expected {len(sizes)} strides, got {list(strides)}")
-        known = [d for d, s in enumerate(strides) if RUNTIME_DIM not in (s, sizes[d])]
-        unknown = set(range(len(sizes))) - set(known)
-        if any(strides[d] < 0 and strides[d] != RUNTIME_DIM for d in unknown):
+        if any(stride < 0 and stride != RUNTIME_DIM for stride in strides):
             raise LayoutError(f"{what}: expected strides that are not negative, got {list(strides)}")
-        check_strides_nest(
-            [counts[d] if d in known else 1 for d in range(len(sizes))],
-            [strides[d] if d in known else 0 for d in range(len(sizes))],
-            inner_blocks,
-            what,
-        )
+        if RUNTIME_DIM not in (*sizes, *strides):
+            check_strides_nest(counts, strides, inner_blocks, what)
         result = MemoryDescriptor(sizes, element, tuple(int(s) for s in strides), inner_blocks, padded)
         result.check_packing(what)
         return result
@@ -133,10 +126,10 @@ class MemoryDescriptor:
     @property
     def elements(self) -> int | None:
         """Elements of the storage counted from `offset0`, or None with a runtime dim or stride."""
+        if not self.dims or 0 in self.dims:
+            return 0
         if self.is_runtime:
             return None
-        if not self.dims:
-            return 0
         return strided_elements(self._counts, self.strides, self.inner_blocks)
 
     @property
@@ -184,14 +177,21 @@ class MemoryDescriptor:
 
     def check_packing(self, what: str) -> None:
         """Raise `LayoutError` for 4-bit elements with a stride that is neither 1 nor even on a dim larger than 1."""
-        if self.data_type.bits != 4:
+        if self.data_type.bits != 4 or self.is_runtime or 0 in self.dims:
             return
         for dim, (size, stride) in enumerate(zip(self.dims, self.strides, strict=True)):
-            if (size > 1 or size == RUNTIME_DIM) and stride != 1 and stride % 2:
+            if size > 1 and stride != 1 and stride % 2:
                 raise LayoutError(
                     f"{what}: expected strides of {self.data_type} elements to be 1 or even, got {stride} on dim {dim} "
                     f"of {list(self.dims)}"
                 )
+
+
+def _row_major_stride(inside: Sequence[int], blocks: Blocks) -> int:
+    """The stride of a dim outside of dims with these counts."""
+    if RUNTIME_DIM in inside:
+        return RUNTIME_DIM
+    return math.prod(inside, start=math.prod(size for _, size in blocks))
 
 
 def _checked(
