@@ -89,8 +89,8 @@ class MemoryDescriptor:
         The descriptor of explicit strides, row-major where none are given, and inner blocks.
 
         As in the library the row-major strides outside of a dim of size 0 are 0 here, while `from_tag` counts it as 1;
-        with a runtime dim or stride, overlaps go unnoticed. Outside of a runtime dim they are runtime values; the library
-        wraps around to accidental ones there.
+        with a runtime dim or stride, overlaps go unnoticed. Outside of a runtime dim they are runtime values, where the
+        library wraps around to accidental ones.
 
         Raises `LayoutError` where the strides overlap or do not nest (see `check_strides_nest`), are negative, or pack
         4-bit elements at odd places.
