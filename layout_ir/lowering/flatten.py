@@ -19,7 +19,7 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.utils.exceptions import PassFailedException
 
-from layout_ir.dialects.ops import CopyOp, ReorderOp, StorageOp
+from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp, StorageOp
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.to_loops import flat_type, storage_element_type
 
@@ -41,10 +41,10 @@ class FlattenBuffers(TypeConversionPattern):
 
 
 class ForgetStorage(RewritePattern):
-    """The storage of a buffer that is flat already is the buffer."""
+    """The storage of a buffer that is flat already is the buffer, and so is a cast of it."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: StorageOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: StorageOp | CastOp, rewriter: PatternRewriter) -> None:
         rewriter.replace(op, [], [op.source])
 
 
