@@ -1,7 +1,8 @@
 """
 Compile time: modules of 10, 100 and 1,000 different reorders through the whole pipeline, from text to C.
 
-Linear means that the time of one reorder stays level; it is the processor's, which other programs do not disturb. Run `python benchmarks/pipeline_scaling.py [COUNT ...]`.
+Linear means that the time of one reorder stays level; it is the processor's, which other programs do not disturb.
+Run `python benchmarks/pipeline_scaling.py [COUNT ...]`.
 """
 
 from __future__ import annotations
