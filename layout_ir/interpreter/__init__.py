@@ -1,0 +1,1 @@
+"""What modules mean, in numpy and by interpretation: the reference that kernels are checked against."""
