@@ -109,6 +109,13 @@ def _difference(left: IndexMap, right: IndexMap) -> str:
 
 
 def _first_difference(left: IndexMap, right: IndexMap) -> tuple[int, ...]:
+    """An index with two places; looked for next to the origin and at the ends before every index is."""
+    origin = (0,) * left.rank
+    for dim in reversed(range(left.rank)):
+        for step in (0, 1, left.shape[dim] - 1):
+            index = (*origin[:dim], min(step, left.shape[dim] - 1), *origin[dim + 1 :])
+            if left(*index) != right(*index):
+                return index
     import numpy as np
 
     flat = int(np.argmax(left.offsets() != right.offsets()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from layout_ir.errors import LayoutError
-from layout_ir.layouts.index_map import IndexMap
+from layout_ir.layouts import affine
+from layout_ir.layouts.index_map import IndexMap, evaluate
 
 LARGEST_ENUMERATION = 2**24
 """Elements up to which a question that the expressions leave open is settled by looking at every offset."""
@@ -52,11 +53,33 @@ def overlaps_itself(index_map: IndexMap) -> bool:
     return np.unique(index_map.offsets()).size < index_map.size
 
 
+def check_coordinates(index_map: IndexMap) -> None:
+    """
+    Raise `LayoutError` unless every coordinate of every element lies inside of the storage's extents.
+
+    Written coordinates such as `d0 - 4` need not. What the ranges of the dims leave open is settled by evaluating the
+    coordinate; a tensor of 2^24 elements and more is refused then.
+    """
+    if index_map.size == 0:
+        return
+    for coordinate, extent in zip(index_map.coordinates, index_map.extents, strict=True):
+        low, high = affine.bounds(affine.simplify(coordinate, index_map.shape), index_map.shape)
+        if (low < 0 or high >= extent) and index_map.size < LARGEST_ENUMERATION:
+            values = evaluate(coordinate, index_map.shape)
+            low, high = int(values.min()), int(values.max())
+        if low < 0 or high >= extent:
+            raise LayoutError(
+                f"expected coordinates from 0 to {extent - 1}, got {low} to {high} from {affine.text(coordinate)} "
+                f"for {list(index_map.shape)}"
+            )
+
+
 def _corners(index_map: IndexMap) -> list[int]:
-    """Offsets of the two elements of each dim's ends: most functions that differ do so there."""
-    first = [0] * index_map.rank
-    ends = [[*first[:d], size - 1, *first[d + 1 :]] for d, size in enumerate(index_map.shape)]
-    return [index_map.linear.eval(index, []) for index in (first, *ends, [size - 1 for size in index_map.shape])]
+    """Offsets of the origin and of each dim's second and last element: most functions that differ do so there."""
+    origin = [0] * index_map.rank
+    steps = [(dim, step) for dim, size in enumerate(index_map.shape) for step in (min(1, size - 1), size - 1)]
+    indices = [[*origin[:dim], step, *origin[dim + 1 :]] for dim, step in steps]
+    return [index_map.linear.eval(index, []) for index in (origin, *indices)]
 
 
 def _cells_are_apart(index_map: IndexMap) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError
 
 from layout_ir.dialects.attributes import UndefAttr
 
@@ -16,7 +17,11 @@ def parse_pad(parser: Parser) -> Attribute | None:
     parser.parse_punctuation("=")
     if parser.parse_optional_keyword("undef") is not None:
         return UndefAttr()
-    return parser.expect(parser.parse_optional_attribute, "expected undef or a typed number such as 7 : i8")
+    start = parser.pos
+    try:
+        return parser.parse_attribute()
+    except ParseError:  # `pad = 7 : tensor<...>` reads the op's own types as that of the number
+        parser.raise_error("expected undef or a typed number such as 7 : i8", start, start + 1)
 
 
 def print_pad(printer: Printer, pad: Attribute | None) -> None:

@@ -29,6 +29,7 @@ from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attribute_syntax import check_map
 from layout_ir.dialects.attributes import LayoutAttr, TiledAttr
+from layout_ir.dialects.functions import check_coordinates
 from layout_ir.dialects.functions import same_function as same_function
 from layout_ir.errors import LayoutError
 from layout_ir.formats.format import ExplicitLayout
@@ -134,8 +135,12 @@ def index_map_of(stored: Stored) -> IndexMap:
     shape, dtype = stored.get_shape(), element_type_of(stored)
     layout = layout_of(stored)
     if isinstance(layout, LayoutAttr):
-        return layout.index_map(shape, dtype)
-    return explicit_layout(layout, len(shape)).index_map(shape, dtype)
+        result = layout.index_map(shape, dtype)
+    else:
+        result = explicit_layout(layout, len(shape)).index_map(shape, dtype)
+    if isinstance(layout, TiledAttr | AffineMapAttr):
+        check_coordinates(result)
+    return result
 
 
 def explicit_layout(layout: Attribute, rank: int) -> ExplicitLayout:

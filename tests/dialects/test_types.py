@@ -31,6 +31,7 @@ from layout_ir.dialects.types import buffer_type, element_type_of, index_map_of,
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.element_type import element_type
+from layout_ir.layouts.tiled import TiledLayout
 
 D0, D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 UNSIGNED, SIGNED = Signedness.UNSIGNED, Signedness.SIGNED
@@ -97,12 +98,20 @@ def test_a_linear_affine_map_has_gaps_and_no_pads() -> None:
         (MemRefType(f32, [2], StridedLayoutAttr([-1], 1)), "expected strides that are not negative"),
         (TensorType(f32, [2], StringAttr("csr")), 'expected a layout such as .*, got "csr"'),
         (TensorType(f32, [2, 2], StridedLayoutAttr([1])), "expected a shape of rank 1, got rank 2"),
+        (MemRefType(f32, [4], TiledAttr(TiledLayout(1, (D0 - 2,)))), r"from 0 to 1, got -2 to 1 from d0 - 2 for \[4\]"),
+        (MemRefType(f32, [4], AffineMapAttr(AffineMap(1, 0, (D0 * -1,)))), "expected strides that are not negative"),
+        (MemRefType(f32, [4, 2], AffineMapAttr(AffineMap(2, 0, (D0 * -1, D1)))), "from 0 to 0, got -3 to 0"),
     ],
     ids=str,
 )
 def test_index_map_of_says_what_is_missing(stored: TensorType[Attribute], message: str) -> None:
     with pytest.raises(LayoutError, match=message):
         index_map_of(stored)
+
+
+def test_coordinates_that_only_look_negative_are_fine() -> None:
+    reversed_rows = TiledAttr(TiledLayout(2, (D0 * -1 + 3, D1)))
+    assert index_map_of(MemRefType(f32, [4, 2], reversed_rows)).offsets().tolist() == [[6, 7], [4, 5], [2, 3], [0, 1]]
 
 
 def test_buffer_of_a_tensor_keeps_its_layout() -> None:

@@ -103,3 +103,18 @@ layout.copy %0, %1 pad = "zero" : memref<4xf32> to memref<4xf32>
 %0 = "test.op"() : () -> memref<3x5x5xf32>
 %1 = "layout.storage"(%0) : (memref<3x5x5xf32>) -> memref<3x5x5xf32, #layout.tiled<(d0, d1, d2) -> (d0, d1, d2), image>>
 // CHECK: layout.storage: expected a result of type memref<75xf32>, got {{.*}}
+
+// -----
+%0 = "test.op"() : () -> tensor<65536x65536xf32>
+%1 = layout.cast %0 : tensor<65536x65536xf32> to tensor<65536x65536xf32, #layout.format<"CN">>
+// CHECK: layout.cast: expected layouts that put every element into the same place, got [0, 1] at offsets 1 and 65536; use layout.reorder to move elements
+
+// -----
+%0 = "test.op"() : () -> tensor<99999999999x99999999999xf32>
+%1 = layout.reorder %0 : tensor<99999999999x99999999999xf32> to tensor<99999999999x99999999999xf32>
+// CHECK: layout.reorder: expected a storage of less than 2^63 elements
+
+// -----
+%0 = "test.op"() : () -> vector<4xf32>
+%1 = layout.cast %0 : vector<4xf32> to vector<4xf32>
+// CHECK: operand 'source' at position 0 does not verify

@@ -75,3 +75,8 @@
 %0 = "test.op"() : () -> tensor<4xf32>
 %1 = layout.reorder %0 : tensor<4xf32>, tensor<4xf32>
 // CHECK: to
+
+// -----
+%0 = "test.op"() : () -> tensor<4xi8>
+%1 = layout.reorder %0 pad = 7 : tensor<4xi8> to tensor<4xi8>
+// CHECK: expected undef or a typed number such as 7 : i8
