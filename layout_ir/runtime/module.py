@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from layout_ir.runtime.kernel import Kernel
 
 
-def lower_to_c(module: ModuleOp) -> tuple[ModuleOp, str]:
-    """A lowered copy of a module and its C text; raises `LayoutError` where a pass or the backend cannot go on."""
+def lower_to_c(module: ModuleOp, *, threads: bool = False) -> tuple[ModuleOp, str]:
+    """
+    A lowered copy of a module, with parallel loops for `threads`, and its C text.
+
+    Raises `LayoutError` where a pass or the backend cannot go on.
+    """
     from xdsl.context import Context
     from xdsl.utils.exceptions import DiagnosticException
 
@@ -22,7 +26,7 @@ def lower_to_c(module: ModuleOp) -> tuple[ModuleOp, str]:
 
     lowered = module.clone()
     try:
-        lower(Context(), lowered)
+        lower(Context(), lowered, threads=threads)
     except DiagnosticException as error:
         raise LayoutError(brief_message(error)) from None
     return lowered, emit_c(lowered)
@@ -58,7 +62,7 @@ def compile_functions(module: ModuleOp, names: list[str], *, threads: int | None
         signatures.append([*arguments(function), *results(function)])
         for storage in signatures[-1]:
             _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
-    lowered, source = lower_to_c(module)
+    lowered, source = lower_to_c(module, threads=threads is not None)
     written = written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})
     kernels: list[Kernel] = []
     for name, storages in zip(names, signatures, strict=True):
