@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from layout_ir.layouts.inverse import Inverse
+    from layout_ir.layouts.proof import Equality, Injectivity
+
 INDEX_LIMIT = 2**63
 
 
@@ -179,6 +182,24 @@ class IndexMap:
     def coordinate(self, *index: int) -> tuple[int, ...]:
         """Storage coordinates of one logical index, outermost first."""
         return tuple(expr.eval(list(index), []) for expr in self.coordinates)
+
+    def inverse(self) -> Inverse:
+        """From cells back to indices, see `Inverse`; raises `LayoutError` where two elements share a cell."""
+        from layout_ir.layouts.inverse import inverse
+
+        return inverse(self)
+
+    def is_injective(self) -> Injectivity:
+        """Whether no two elements share a place, decided for any size; if not, the result names two that do."""
+        from layout_ir.layouts.proof import injectivity
+
+        return injectivity(self)
+
+    def equals(self, other: IndexMap) -> Equality:
+        """Whether both put every element into the same place; if not, the result names the first that differs."""
+        from layout_ir.layouts.proof import equality
+
+        return equality(self, other)
 
     def offsets(self) -> npt.NDArray[np.int64]:
         """Element offset of every logical index: an int64 array of shape `shape`."""
