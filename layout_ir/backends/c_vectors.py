@@ -71,6 +71,8 @@ class VectorRules:
     @print_operation.register
     def _(self, op: vector.LoadOp) -> None:
         place = self._place(op, op.base, list(op.indices))
+        if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
+            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data});")
         self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
 
     @print_operation.register
