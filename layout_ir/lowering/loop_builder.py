@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, memref, scf
@@ -17,13 +18,22 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
 from layout_ir.layouts.affine import substitute
 
 Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
+
+
+def _repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
+    """The constant vector of `lanes` times a number."""
+    if isinstance(value, FloatAttr):
+        return DenseIntOrFPElementsAttr.from_list(VectorType(value.type, [lanes]), [value.value.data])
+    assert isinstance(value, IntegerAttr)
+    integer = cast("IntegerAttr[IntegerType]", value)
+    return DenseIntOrFPElementsAttr.from_list(VectorType(integer.type, [lanes]), [integer.value.data])
 
 
 class Constants:
@@ -51,10 +61,7 @@ class Constants:
         if key not in self._splats:
             assert isinstance(scalar.owner, arith.ConstantOp)
             assert self._last is not None
-            kind = VectorType(scalar.type, [lanes])
-            value = scalar.owner.value
-            assert isinstance(value, IntegerAttr | FloatAttr)
-            operation = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(kind, [value.value.data]))
+            operation = arith.ConstantOp(_repeated(scalar.owner.value, lanes))
             Builder(InsertPoint.after(self._last)).insert(operation)
             self._last = operation
             self._splats[key] = operation.result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
@@ -155,5 +156,4 @@ class _TileEmitter:
 
 
 def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
-    assert isinstance(buffer.type, MemRefType)
-    return VectorType(buffer.type.element_type, [lanes])  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    return VectorType(cast("MemRefType[Attribute]", buffer.type).element_type, [lanes])
