@@ -335,48 +335,6 @@ def test_loops_of_one_trip_are_no_loops(run: Run, c_text: Text) -> None:
     assert x.tolist() == [0, 0, 0, 0, 0, 9, 0, 0]
 
 
-def parallel(*loops: tuple[str, str]) -> str:
-    count = len(loops)
-    bounds = ", ".join(["%c0"] * count + [upper for upper, _ in loops] + ["%c1"] * count)
-    arguments = ", ".join(f"%{name} : index" for _, name in loops)
-    operands = ", ".join(f"%{name}" for _, name in loops)
-    dims = ", ".join(f"d{number}" for number in range(count))
-    index = " + ".join(f"d{number} * {8**number}" for number in range(count))
-    return f"""func.func @f(%x : memref<512xi32>) {{
-      {CONSTANTS}
-      %value = arith.constant 1 : i32
-      "scf.parallel"({bounds}) <{{operandSegmentSizes = array<i32: {count}, {count}, {count}, 0>}}> ({{
-      ^bb0({arguments}):
-        %to = affine.apply affine_map<({dims}) -> ({index})> ({operands})
-        memref.store %value, %x[%to] : memref<512xi32>
-        scf.reduce
-      }}) : ({", ".join(["index"] * 3 * count)}) -> ()
-      return
-    }}"""
-
-
-@pytest.mark.parametrize("flags", [("-pedantic",), ("-pedantic", "-fopenmp")])
-@pytest.mark.parametrize(
-    "loops, pragma",
-    [
-        ((("%c4", "i"),), "#pragma omp parallel for\n  for (int64_t i"),
-        ((("%c4", "i"), ("%c3", "j")), "#pragma omp parallel for collapse(2)\n"),
-        ((("%c1", "i"), ("%c3", "j")), "#pragma omp parallel for\n#endif\n  for (int64_t j"),
-        ((("%c1", "i"), ("%c1", "j")), "{\n  x[0] = 1;"),
-    ],
-)
-def test_parallel_loops(loops: tuple[tuple[str, str], ...], pragma: str, flags: tuple[str, ...], run: Run,
-                        c_text: Text) -> None:  # fmt: skip
-    ir = parallel(*loops)
-    assert pragma.replace("for\n  for", "for\n#endif\n  for") in c_text(ir)
-    x = np.zeros(512, np.int32)
-    run(ir, "f", x, flags=flags)
-    expected = np.zeros((8, 8, 8), np.int32)
-    extents = [int(upper[2:]) for upper, _ in loops]
-    expected[(0,) * (3 - len(loops)) + tuple(slice(extent) for extent in reversed(extents))] = 1
-    assert x.tolist() == expected.reshape(-1).tolist()
-
-
 @pytest.mark.parametrize(
     "ir, message",
     [
