@@ -10,6 +10,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
+    AnyFloat,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
@@ -30,7 +31,8 @@ Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
 def _repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
     """The constant vector of `lanes` times a number."""
     if isinstance(value, FloatAttr):
-        return DenseIntOrFPElementsAttr.from_list(VectorType(value.type, [lanes]), [value.value.data])
+        real = cast("FloatAttr[AnyFloat]", value)
+        return DenseIntOrFPElementsAttr.from_list(VectorType(real.type, [lanes]), [real.value.data])
     assert isinstance(value, IntegerAttr)
     integer = cast("IntegerAttr[IntegerType]", value)
     return DenseIntOrFPElementsAttr.from_list(VectorType(integer.type, [lanes]), [integer.value.data])
