@@ -1,0 +1,1 @@
+"""Benchmarks: kernels side by side with memcpy, oneDNN, PyTorch and numpy. Run `python -m benchmarks --help`."""

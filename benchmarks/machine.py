@@ -1,0 +1,87 @@
+"""What the numbers were measured on: processor, caches, memory, versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.buffers import ALIGNMENT, Buffers, huge_bytes, huge_pages
+from benchmarks.contestants import memcpy_contestant
+from benchmarks.harness import set_threads
+from benchmarks.measure import median
+
+
+def describe(arena: Buffers, threads: list[int]) -> dict[str, str | int | float | dict[str, float]]:
+    """The machine and the buffers, for the report's first lines and the JSON."""
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "caches": _caches(),
+        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        "compiler": _compiler(),
+        "numpy": _version("numpy") or "none",
+        "PyTorch": _version("torch") or "not installed",
+        "oneDNN": _onednn(),
+        "alignment": ALIGNMENT,
+        "huge_pages": huge_pages(),
+        "huge_bytes": huge_bytes(),
+        "memcpy": {str(count): round(memcpy_rate(arena, count), 2) for count in threads},
+    }
+
+
+def memcpy_rate(arena: Buffers, threads: int) -> float:
+    """GB/s, read and written, of copying all that fits in both buffers."""
+    set_threads(threads)
+    size = min(len(arena.source), len(arena.destination))
+    contestant = memcpy_contestant(size, threads, arena)
+    return 2 * size / median(contestant.seconds(1) for _ in range(7)) / 1e9
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    values: dict[str, str] = {}
+    for line in lines:
+        key, colon, value = line.partition(":")
+        if colon:
+            values.setdefault(key.strip(), value.strip())
+    name = values.get("model name", platform.machine())
+    return f"{name}, family {values.get('cpu family', '?')}, model {values.get('model', '?')}"
+
+
+def _caches() -> str:
+    found: list[str] = []
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        if kind != "Instruction":
+            found.append(f"L{level} {size}")
+    return ", ".join(found) or "unknown"
+
+
+def _compiler() -> str:
+    import subprocess
+
+    from layout_ir.runtime.compiler import find_compiler
+
+    result = subprocess.run([*find_compiler().command, "--version"], capture_output=True, text=True, check=False)
+    return result.stdout.partition("\n")[0]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _onednn() -> str:
+    from benchmarks import onednn
+
+    return onednn.version() or "not installed"

@@ -1,0 +1,111 @@
+"""What a kernel costs beyond its copy: the call itself, loading it from the cache, compiling it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PAIRS = (("nchw", "nhwc"), ("nchw", "onednn:nChw16c"), ("nhwc", "onednn:nChw16c"), ("nchw", "onednn:nChw8c"))
+SHAPES = ((1, 3, 17, 19), (2, 35, 20, 20), (1, 64, 30, 30))
+TINY = ((1, 1, 1, 1), (1, 3, 2, 2), (1, 16, 4, 4))
+CALLS = 2000
+
+
+def call_overhead() -> list[dict[str, Any]]:
+    """Seconds of `kernel(source, destination)` from Python on tiny tensors, and of the bare function; medians of 9."""
+    import numpy as np
+
+    from benchmarks.buffers import Buffers
+    from benchmarks.contestants import kernel_contestant
+    from layout_ir import compile_reorder
+
+    rows: list[dict[str, Any]] = []
+    for shape in TINY:
+        kernel = compile_reorder("nchw", "onednn:nChw16c", shape=shape, dtype="f32")
+        sizes = [argument.size for argument in kernel.arguments]
+        source, destination = (np.zeros(size, np.float32) for size in sizes)
+        bare = kernel_contestant(kernel, 1, Buffers(source.view(np.uint8), destination.view(np.uint8)))
+        wrapped = median(_seconds(lambda: kernel(source, destination)) for _ in range(9))  # noqa: B023
+        alone = median(bare.seconds(CALLS) for _ in range(9)) / CALLS
+        rows.append({"shape": shape, "call_seconds": wrapped, "bare_seconds": alone, "overhead": wrapped - alone})
+    return rows
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    return (time.perf_counter() - start) / CALLS
+
+
+def compile_overhead() -> dict[str, Any]:
+    """Medians over 12 kernels, in fresh processes that share an empty cache: first all cold, then all cached."""
+    import os
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.overhead"]
+        environment = {**os.environ, "LAYOUT_IR_CACHE": folder}
+        root = Path(__file__).parent.parent
+        passes: list[list[list[float]]] = []
+        for _ in range(2):
+            run = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True)
+            passes.append(json.loads(run.stdout))
+    cold, cached = passes
+    return {
+        "cold_compile": median(row[0] for row in cold),
+        "cold_compile_worst": max(row[0] for row in cold),
+        "cached_compile": median(row[0] for row in cached),
+        "cached_load": median(row[1] for row in cached),
+    }
+
+
+def child() -> list[list[float]]:
+    """
+    Seconds of `compile_reorder`, and of `load_kernel` on its text, for every kernel.
+
+    A library that the process has loaded already would load in no time: `load_kernel` gets a copy of the text that
+    differs by a comment, which the first of two processes puts into the cache.
+    """
+    from layout_ir import compile_reorder
+    from layout_ir.runtime.kernel import load_kernel
+
+    compile_reorder("nchw", "nhwc", shape=(1, 2, 3, 4), dtype="f64")  # imports
+    rows: list[list[float]] = []
+    for source, destination in PAIRS:
+        for shape in SHAPES:
+            start = time.perf_counter()
+            kernel = compile_reorder(source, destination, shape=shape, dtype="f32")
+            compiled = time.perf_counter()
+            text = kernel.source + "/* again */\n"
+            middle = time.perf_counter()
+            load_kernel(text, kernel.name, kernel.arguments)
+            rows.append([compiled - start, time.perf_counter() - middle])
+    return rows
+
+
+def report(calls: list[dict[str, Any]], compiles: dict[str, Any]) -> str:
+    """Both as text."""
+    lines = ["k(src, dst) from Python, f32 nchw -> nChw16c (goal: under 10 us beyond the copy)"]
+    for row in calls:
+        call, bare, over = (1e6 * row[key] for key in ("call_seconds", "bare_seconds", "overhead"))
+        lines.append(
+            f"  {'x'.join(map(str, row['shape'])):12} {call:7.2f} us, bare function {bare:7.3f} us: {over:6.2f} us"
+        )
+    lines += [
+        f"cached kernel, loaded from its text   {1e3 * compiles['cached_load']:8.2f} ms  (goal: under 2 ms)",
+        f"cached kernel, compile_reorder        {1e3 * compiles['cached_compile']:8.2f} ms",
+        f"cold compile_reorder, median          {1e3 * compiles['cold_compile']:8.0f} ms  (goal: under 1000 ms)",
+        f"cold compile_reorder, worst           {1e3 * compiles['cold_compile_worst']:8.0f} ms",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(json.dumps(child()))
