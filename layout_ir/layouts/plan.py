@@ -35,6 +35,25 @@ class Axis:
     valid: int
     """Steps that copy; the steps from `valid` to `extent` write pads."""
 
+    source_steps: tuple[int, ...] = ()
+    """Where each step lies in the source, for an axis that has no stride; empty for one that has."""
+
+    destination_steps: tuple[int, ...] = ()
+    """Where each step lies in the destination, likewise."""
+
+    @property
+    def is_irregular(self) -> bool:
+        """Whether the steps lie at listed places instead of multiples of a stride."""
+        return bool(self.destination_steps)
+
+    def source_at(self, step: int) -> int:
+        """Elements of the source between the first step and this one."""
+        return self.source_steps[step] if self.is_irregular else self.source_stride * step
+
+    def destination_at(self, step: int) -> int:
+        """Elements of the destination between the first step and this one."""
+        return self.destination_steps[step] if self.is_irregular else self.destination_stride * step
+
     @property
     def is_full(self) -> bool:
         """Whether every step copies."""
@@ -42,6 +61,9 @@ class Axis:
 
     def __str__(self) -> str:
         valid = "" if self.is_full else f" valid {self.valid}"
+        if self.is_irregular:
+            steps = " ".join(f"{s}->{d}" for s, d in zip(self.source_steps, self.destination_steps, strict=True))
+            return f"[{self.name}: {self.extent}{valid}, {steps}]"
         return f"[{self.name}: {self.extent}{valid}, {self.source_stride} -> {self.destination_stride}]"
 
 
@@ -87,11 +109,11 @@ class Box:
         return math.prod(axis.valid for axis in self.axes)
 
     def source_index(self) -> AffineExpr:
-        """Source offset as an expression over the axes."""
+        """Source offset as an expression over the axes, without what irregular axes add."""
         return self._index([axis.source_stride for axis in self.axes], self.source_offset)
 
     def destination_index(self) -> AffineExpr:
-        """Destination offset as an expression over the axes."""
+        """Destination offset as an expression over the axes, without what irregular axes add."""
         return self._index([axis.destination_stride for axis in self.axes], self.destination_offset)
 
     def _index(self, strides: list[int], offset: AffineExpr) -> AffineExpr:

@@ -22,9 +22,17 @@ def sort_axes(box: Box) -> Box:
     """Walk the destination in the order of its memory: large destination strides outside."""
     order = sorted(
         range(len(box.axes)),
-        key=lambda i: (-box.axes[i].destination_stride, -box.axes[i].source_stride),
+        key=lambda i: (-_spacing(box.axes[i]), -box.axes[i].source_stride),
     )
     return _select(box, order)
+
+
+def _spacing(axis: Axis) -> int:
+    """What a step of an axis moves in the destination; of an irregular one its shortest step."""
+    if not axis.is_irregular:
+        return axis.destination_stride
+    places = sorted(axis.destination_steps)
+    return min((high - low for low, high in itertools.pairwise(places)), default=0)
 
 
 def merge_axes(box: Box) -> Box:
@@ -50,6 +58,8 @@ def merge_axes(box: Box) -> Box:
 def _contiguous(outer: Axis, inner: Axis) -> bool:
     return (
         inner.is_full
+        and not inner.is_irregular
+        and not outer.is_irregular
         and outer.source_stride == inner.source_stride * inner.extent
         and outer.destination_stride == inner.destination_stride * inner.extent
     )
@@ -63,6 +73,38 @@ def unroll(box: Box, positions: Sequence[int]) -> list[Box]:
         is_pad = any(step >= box.axes[i].valid for i, step in fixed.items())
         boxes.append(_fix(box, fixed, is_pad))
     return boxes
+
+
+def roll(boxes: Sequence[Box]) -> list[Box]:
+    """Boxes that differ only in where they start, as one box with an irregular axis: one walk instead of many."""
+    groups: dict[tuple[Axis, ...], list[Box]] = {}
+    for box in boxes:
+        groups.setdefault(box.axes, []).append(box)
+    return [_rolled(axes, group) for axes, group in groups.items()]
+
+
+def _rolled(axes: tuple[Axis, ...], group: Sequence[Box]) -> Box:
+    starts = [(box.source_offset, box.destination_offset) for box in group]
+    constants = [
+        (source.value, destination.value)
+        for source, destination in starts
+        if isinstance(source, AffineConstantExpr) and isinstance(destination, AffineConstantExpr)
+    ]
+    assert len(constants) == len(group), "expected boxes without divisions"
+    if len(group) == 1:
+        return group[0]
+    constants.sort(key=lambda start: start[1])
+    (source, destination), count = constants[0], len(group)
+    irregular = Axis(
+        name="piece",
+        extent=count,
+        source_stride=0,
+        destination_stride=0,
+        valid=0 if group[0].is_fill else count,
+        source_steps=tuple(start[0] - source for start in constants),
+        destination_steps=tuple(start[1] - destination for start in constants),
+    )
+    return Box((*axes, irregular), AffineConstantExpr(source), AffineConstantExpr(destination))
 
 
 def _fix(box: Box, fixed: dict[int, int], is_pad: bool) -> Box:

@@ -13,7 +13,7 @@ from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
-from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, relinearize, sort_axes, unroll
+from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, relinearize, roll, sort_axes, unroll
 from layout_ir.layouts.refinement import Digit, Piece, nested_chain, pieces, split_points
 
 UNROLL_LIMIT = 128
@@ -232,4 +232,5 @@ def _without_divisions(box: Box) -> list[Box]:
     positions = sorted(divided)
     if math.prod(box.axes[i].extent for i in positions) > UNROLL_LIMIT:
         return [box]
-    return unroll(box, positions)
+    unrolled = unroll(box, positions)
+    return roll(unrolled) if all(part.is_linear for part in unrolled) else unrolled

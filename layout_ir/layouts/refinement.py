@@ -52,13 +52,13 @@ def split_points(exprs: Iterable[AffineExpr], dim: int) -> set[int]:
             if not (isinstance(node, AffineBinaryOpExpr) and node.kind in (affine.FLOORDIV, affine.MOD)):
                 continue
             number, inner = affine.constant_value(node.rhs), node.lhs
+            fine = 1
             if isinstance(inner, AffineBinaryOpExpr) and inner.kind is affine.FLOORDIV:
-                points.add(affine.constant_value(inner.rhs))
-                number, inner = number * affine.constant_value(inner.rhs), inner.lhs
+                fine, inner = affine.constant_value(inner.rhs), inner.lhs
             if inner == AffineDimExpr(dim):
-                points.add(number)
+                points |= {fine, fine * number}
             elif dim in inner.used_dims():  # ((2*d + e) floordiv 6) moves on in steps of 3, as far as d is concerned
-                points.update(_aligned_points(inner, dim, number))
+                points |= _aligned_points(inner, dim, fine * number)
     return points - {1}
 
 

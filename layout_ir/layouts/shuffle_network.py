@@ -109,21 +109,39 @@ Element = tuple[int | None, int]
 """Source offset (None: the pad value) and destination offset."""
 
 
-def build_network(rows: Sequence[Sequence[Element]], pads: Sequence[int], lanes: int) -> Network | None:
+def build_network(
+    rows: Sequence[Sequence[Element]], pads: Sequence[int], lanes: int, readable: int = 0
+) -> Network | None:
     """
-    The cheapest network found for a tile, or None where rows are too many to gather and no power of two.
+    The cheapest network found for a tile, or None where its rows are too many to gather and too few to exchange.
 
     `rows`: for every row its elements; the source offsets of a row are consecutive, or all None for a row of pads.
     `pads`: further destination offsets that get the pad value. `lanes`: elements of a full vector, a power of two.
+    `readable`: elements behind every row that may be read although the tile does not need them.
     """
     count = len(rows)
-    is_power = count & (count - 1) == 0
-    if not is_power and count > ROWS_GATHERED:
-        return None
+    if count & (count - 1) == 0:
+        sizes = [count] if count <= lanes else []
+    elif count <= ROWS_GATHERED:
+        sizes = [1]
+    else:
+        sizes = [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
+    networks = [_network(rows, pads, lanes, readable, size) for size in sizes]
+    return min((n for n in networks if n is not None), key=lambda n: n.cost, default=None)
+
+
+def _network(
+    rows: Sequence[Sequence[Element]], pads: Sequence[int], lanes: int, readable: int, size: int
+) -> Network | None:
+    """The cheapest network that exchanges rows in groups of `size`, a power of two."""
     base = _Builder([], [])
-    columns = _load(base, rows, lanes)
-    joined = _join(base, columns, lanes) if is_power else 0
-    stages = (len(columns[0]) - 1).bit_length() if is_power else 0
+    columns: list[list[int]] = []
+    joined = 0
+    for start, count in chunks(len(rows), size):
+        group = _load(base, rows[start : start + count], lanes, readable)
+        joined = _join(base, group, lanes)
+        columns += group
+    stages = (len(columns[0]) - 1).bit_length()
     positions = (len(base.contents[columns[0][0]]) >> joined).bit_length() - 1
     if stages > positions:
         return None
@@ -135,21 +153,25 @@ def build_network(rows: Sequence[Sequence[Element]], pads: Sequence[int], lanes:
         network = _gather(builder, [value for column in exchanged for value in column], wanted, lanes)
         if best is None or network.cost < best.cost:
             best = network
-        if best.cost <= len(rows) * len(columns) * (1 + stages) + len(best.stores):
+        if best.cost <= len(base.values) + len(columns) * len(columns[0]) * stages + len(best.stores):
             break  # nothing but the exchanges: no choice does better
     return best
 
 
-def _load(builder: _Builder, rows: Sequence[Sequence[Element]], lanes: int) -> list[list[int]]:
+def _load(builder: _Builder, rows: Sequence[Sequence[Element]], lanes: int, readable: int) -> list[list[int]]:
     """Read every row in vectors: for every piece of a row, the values of all rows."""
+    length = len(rows[0])
+    whole = 1 << (length - 1).bit_length()
+    pieces = [(0, whole)] if whole <= lanes and whole - length <= readable else chunks(length, lanes)
     columns: list[list[int]] = []
-    for start, count in chunks(len(rows[0]), lanes):
+    for start, count in pieces:
         column: list[int] = []
         for row in rows:
             part = row[start : start + count]
             source = part[0][0]
             value = Splat(count) if source is None else Load(source, count)
-            column.append(builder.add(value, [destination for _, destination in part]))
+            contents = [destination for _, destination in part] + [PAD] * (count - len(part))
+            column.append(builder.add(value, contents))
         columns.append(column)
     return columns
 
@@ -191,9 +213,10 @@ def _gather(builder: _Builder, final: Sequence[int], wanted: Sequence[int], lane
     width = len(builder.contents[final[0]])
     stores: list[Store] = []
     for start, length in _runs(sorted(set(wanted))):
-        for first, count in chunks(length, min(lanes, width) if length >= width else lanes):
+        for first, count in chunks(length, lanes):
             needed = [places.get(start + first + lane) for lane in range(count)]
-            stores.append(Store(start + first, count, _collect(builder, needed, width)))
+            for part, value in _collect_in_parts(builder, needed, width):
+                stores.append(Store(start + first + part, len(builder.contents[value]), value))
     return _simplified(Network(tuple(builder.values), tuple(stores)))
 
 
@@ -206,6 +229,20 @@ def _runs(offsets: Sequence[int]) -> list[tuple[int, int]]:
         else:
             runs.append((offset, 1))
     return runs
+
+
+def _collect_in_parts(
+    builder: _Builder, needed: Sequence[list[tuple[int, int]] | None], width: int
+) -> list[tuple[int, int]]:
+    """Values with the needed lanes, each with the position of its first: one, or several where values are too short."""
+    if len(needed) > width:
+        sources = {place[0][0] if place else PAD for place in needed}
+        if len(needed) > 2 * width or len(sources) > 2:
+            half = len(needed) // 2
+            first = _collect_in_parts(builder, needed[:half], width)
+            second = _collect_in_parts(builder, needed[half:], width)
+            return [*first, *((half + part, value) for part, value in second)]
+    return [(0, _collect(builder, needed, width))]
 
 
 def _collect(builder: _Builder, needed: Sequence[list[tuple[int, int]] | None], width: int) -> int:

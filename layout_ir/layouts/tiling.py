@@ -12,7 +12,9 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import ROWS_GATHERED, Element, Network, build_network, power_of_two_below
 
@@ -47,19 +49,33 @@ class Tile:
         return self.network.cost / self.elements
 
 
-def choose_tile(box: Box, lanes: int) -> Tile | None:
-    """The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good."""
+@lru_cache(maxsize=1024)
+def choose_tile(box: Box, lanes: int, source_size: int) -> Tile | None:
+    """
+    The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
+
+    `source_size`: elements of the source's storage, up to which a load may reach beyond what it needs.
+    """
     if not box.is_linear or box.is_fill:
         return None
-    tiles: list[Tile] = []
+    last = sum(axis.source_at(axis.valid - 1) if not axis.is_irregular else max(axis.source_steps) for axis in box.axes)
+    readable = source_size - 1 - last - affine.constant_value(box.source_offset)
+    best: Tile | None = None
+    tried: list[tuple[Run, Run]] = []
     for run in _source_runs(box.axes, lanes):
-        for target in (lanes, max(lanes // 2, 1)):
-            rows = _rows(box.axes, run, target)
-            tile = _tile(box.axes, run, rows, lanes)
-            if tile is not None and tile not in tiles:
-                tiles.append(tile)
-    best = min(tiles, key=lambda tile: tile.cost, default=None)
+        for target, split_odd in ((lanes, False), (lanes, True), (8 * lanes, False), (lanes // 2, True)):
+            rows = _rows(box.axes, run, max(target, 1), split_odd)
+            if (run, rows) in tried:
+                continue
+            tried.append((run, rows))
+            tile = _tile(box.axes, run, rows, lanes, max(readable, 0))
+            if tile is not None and (best is None or tile.cost < best.cost):
+                best = tile
     return best if best is not None and best.cost <= WORTHWHILE else None
+
+
+Run = dict[int, int]
+"""The part of a tile along some axes: axis to steps."""
 
 
 def _chain(axes: Sequence[Axis], strides: Sequence[int]) -> list[int]:
@@ -74,30 +90,29 @@ def _chain(axes: Sequence[Axis], strides: Sequence[int]) -> list[int]:
         expected *= axes[candidates[0]].extent
 
 
-def _source_runs(axes: Sequence[Axis], lanes: int) -> list[dict[int, int]]:
-    """Choices of the part of each axis that forms a run of the source: axis to steps."""
+def _source_runs(axes: Sequence[Axis], lanes: int) -> list[Run]:
+    """Choices of the part of each axis that forms a run of the source."""
     chain = _chain(axes, [axis.source_stride for axis in axes])
     if not chain:
         return []
-    runs = [_greedy_run(axes, chain, lanes, split_odd=False), _greedy_run(axes, chain, lanes, split_odd=True)]
+    runs = [_greedy_run(axes, chain, lanes, split_odd) for split_odd in (False, True)]
     first = axes[chain[0]]
     if first.destination_stride == 1 and first.is_full and first.extent > lanes:
         runs.insert(0, {chain[0]: min(power_of_two_below(first.extent), RUN_VECTORS * lanes)})
     return [run for i, run in enumerate(runs) if run not in runs[:i]]
 
 
-def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_odd: bool) -> dict[int, int]:
-    run: dict[int, int] = {}
+def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_odd: bool) -> Run:
+    run: Run = {}
     length = 1
     for i in chain:
         valid = axes[i].valid
         is_power = length & (length - 1) == 0
-        needed = max(lanes // length, 1) if is_power else lanes
-        steps = min(valid, needed)
-        if steps < valid or not axes[i].is_full:  # the run ends inside this axis
-            run[i] = steps if not axes[i].is_full and steps == valid else power_of_two_below(steps)
+        steps = min(valid, max(lanes // length, 1) if is_power else lanes)
+        if not axes[i].is_full:  # the pads behind it end the run, and belong to the same tile
+            run[i] = valid
             break
-        if split_odd and steps & (steps - 1):
+        if steps < valid or (split_odd and steps & (steps - 1)):
             run[i] = power_of_two_below(steps)
             break
         run[i] = steps
@@ -107,70 +122,74 @@ def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_od
     return run
 
 
-def _rows(axes: Sequence[Axis], run: dict[int, int], lanes: int) -> dict[int, int]:
-    """The part of each axis outside of the run that completes lines of the destination: axis to steps."""
-    rows: dict[int, int] = {}
+def _rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool) -> Run:
+    """What completes lines of the destination outside of the run, counted in the run's own steps."""
+    rows = {i: axis.extent for i, axis in enumerate(axes) if axis.is_irregular}
     length = 1
     for i in _chain(axes, [axis.destination_stride for axis in axes]):
-        if length >= lanes:
+        if length >= target:
             break
-        extent = axes[i].extent
-        if i in run:
-            length *= run[i]
-            if run[i] < axes[i].valid:
-                break
-            length = length // run[i] * extent
+        extent, have = axes[i].extent, run.get(i, 1)
+        if i in run and have == axes[i].valid:
+            length *= extent
             continue
-        needed = -(-lanes // length)
-        steps = min(extent, 1 << (needed - 1).bit_length())
-        count = math.prod(rows.values()) * steps
-        if count > ROWS_GATHERED and count & (count - 1) and axes[i].is_full:
-            steps = power_of_two_below(steps)
-        rows[i] = steps
-        length *= steps
-        if steps < extent:
+        needed = -(-target // length)
+        wanted = min(extent, 1 << (needed - 1).bit_length())
+        count = wanted // have
+        if split_odd and count & (count - 1) and axes[i].is_full and count > ROWS_GATHERED:
+            count = power_of_two_below(count)
+        if count > 1:
+            rows[i] = count
+        length *= have * max(count, 1)
+        if have * max(count, 1) < extent:
             break
     return rows
 
 
-def _tile(axes: Sequence[Axis], run: dict[int, int], rows: dict[int, int], lanes: int) -> Tile | None:
-    extents = [run.get(i, rows.get(i, 1)) for i in range(len(axes))]
+def _tile(axes: Sequence[Axis], run: Run, rows: Run, lanes: int, readable: int) -> Tile | None:
+    extents = [run.get(i, 1) * rows.get(i, 1) for i in range(len(axes))]
     for i, axis in enumerate(axes):
         if not axis.is_full and i in run and run[i] == axis.valid:
             extents[i] = axis.extent  # the pads behind a run belong to its tile
-        if not axis.is_full and extents[i] != axis.extent:
+        if not axis.is_full and extents[i] not in (1, axis.extent):
             return None
     if math.prod(extents) > ELEMENT_LIMIT:
         return None
     elements, pads = _elements(axes, run, rows, extents)
-    network = build_network(elements, pads, lanes)
+    network = build_network(elements, pads, lanes, readable)
     if network is None or network.cost > INSTRUCTION_LIMIT:
         return None
     return Tile(tuple(extents), network)
 
 
 def _elements(
-    axes: Sequence[Axis], run: dict[int, int], rows: dict[int, int], extents: Sequence[int]
+    axes: Sequence[Axis], run: Run, rows: Run, extents: Sequence[int]
 ) -> tuple[list[list[Element]], list[int]]:
     """The rows of a tile with the offsets of their elements, and the pads that are in no row."""
-    row_axes = sorted(rows, key=lambda i: -axes[i].destination_stride)
+    row_axes = sorted(rows, key=lambda i: -axes[i].destination_at(1) if axes[i].extent > 1 else 0)
     run_axes = sorted(run, key=lambda i: -axes[i].source_stride)
-    steps_of_rows = list(itertools.product(*(range(rows[i]) for i in row_axes)))
+    steps_of_rows = [
+        tuple(step * run.get(i, 1) for i, step in zip(row_axes, steps, strict=True))
+        for steps in itertools.product(*(range(rows[i]) for i in row_axes))
+    ]
     if sum(_is_valid(axes, row_axes, steps) for steps in steps_of_rows) <= ROWS_GATHERED // 2:
         steps_of_rows = [steps for steps in steps_of_rows if _is_valid(axes, row_axes, steps)]
+    places = [
+        (
+            sum(axes[i].source_at(step) for i, step in zip(run_axes, steps, strict=True)),
+            sum(axes[i].destination_at(step) for i, step in zip(run_axes, steps, strict=True)),
+        )
+        for steps in itertools.product(*(range(run[i]) for i in run_axes))
+    ]
     elements: list[list[Element]] = []
     for row in steps_of_rows:
-        source = sum(axes[i].source_stride * step for i, step in zip(row_axes, row, strict=True))
-        target = sum(axes[i].destination_stride * step for i, step in zip(row_axes, row, strict=True))
+        source = sum(axes[i].source_at(step) for i, step in zip(row_axes, row, strict=True))
+        target = sum(axes[i].destination_at(step) for i, step in zip(row_axes, row, strict=True))
         is_valid = _is_valid(axes, row_axes, row)
-        elements.append([])
-        for place in itertools.product(*(range(run[i]) for i in run_axes)):
-            inside = sum(axes[i].source_stride * step for i, step in zip(run_axes, place, strict=True))
-            behind = sum(axes[i].destination_stride * step for i, step in zip(run_axes, place, strict=True))
-            elements[-1].append((source + inside if is_valid else None, target + behind))
+        elements.append([(source + inside if is_valid else None, target + behind) for inside, behind in places])
     covered = {destination for row in elements for _, destination in row}
     everything = [
-        sum(axis.destination_stride * step for axis, step in zip(axes, steps, strict=True))
+        sum(axis.destination_at(step) for axis, step in zip(axes, steps, strict=True))
         for steps in itertools.product(*map(range, extents))
     ]
     return elements, [destination for destination in everything if destination not in covered]

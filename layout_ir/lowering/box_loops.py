@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
 
-from layout_ir.layouts.plan import Box
+from layout_ir.layouts.affine import ADD
+from layout_ir.layouts.plan import Axis, Box
 from layout_ir.lowering.loop_builder import LoopBuilder
 
 
@@ -22,28 +24,67 @@ class Buffers:
 
 def emit_box(builder: LoopBuilder, box: Box, buffers: Buffers) -> None:
     """The loops of a box, in the order of its axes; an axis that ends in pads becomes two loops."""
-    _emit(builder, box, buffers, (), is_pad=False)
+    _emit(builder, _Place(box, buffers), is_pad=False)
 
 
-def _emit(builder: LoopBuilder, box: Box, buffers: Buffers, indices: tuple[SSAValue, ...], is_pad: bool) -> None:
-    depth = len(indices)
-    if depth == len(box.axes):
-        _emit_element(builder, box, buffers, indices, is_pad)
+@dataclass(frozen=True)
+class _Place:
+    """Where the nest has got to."""
+
+    box: Box
+    buffers: Buffers
+    indices: tuple[SSAValue, ...] = ()
+    source: int = 0
+    """What the steps of irregular axes add to the source offset."""
+    destination: int = 0
+
+
+def _emit(builder: LoopBuilder, place: _Place, is_pad: bool) -> None:
+    depth = len(place.indices)
+    if depth == len(place.box.axes):
+        _emit_element(builder, place, is_pad)
         return
-    axis = box.axes[depth]
+    axis = place.box.axes[depth]
     valid = axis.extent if is_pad else axis.valid
     for first, end, fills in ((0, valid, is_pad), (valid, axis.extent, True)):
-        if first < end and not (fills and buffers.pad is None):
+        if first >= end or (fills and place.buffers.pad is None):
+            continue
+        if axis.is_irregular:
+            for step in range(first, end):
+                _emit(builder, _at_step(builder, place, axis, step), fills)
+        else:
             with builder.loop(first, end, axis.name) as index:
-                _emit(builder, box, buffers, (*indices, index), fills)
+                _emit(builder, replace(place, indices=(*place.indices, index)), fills)
 
 
-def _emit_element(
-    builder: LoopBuilder, box: Box, buffers: Buffers, indices: tuple[SSAValue, ...], is_pad: bool
-) -> None:
+def _at_step(builder: LoopBuilder, place: _Place, axis: Axis, step: int) -> _Place:
+    return replace(
+        place,
+        indices=(*place.indices, builder.constant(0)),
+        source=place.source + axis.source_at(step),
+        destination=place.destination + axis.destination_at(step),
+    )
+
+
+def _emit_element(builder: LoopBuilder, place: _Place, is_pad: bool) -> None:
+    box, buffers = place.box, place.buffers
     if is_pad:
         assert buffers.pad is not None
         value = buffers.pad
     else:
-        value = builder.load(buffers.source, builder.index(box.source_index(), indices))
-    builder.store(value, buffers.destination, builder.index(box.destination_index(), indices))
+        source = shifted(box.source_index(), place.source)
+        value = builder.load(buffers.source, builder.index(source, place.indices))
+    destination = shifted(box.destination_index(), place.destination)
+    builder.store(value, buffers.destination, builder.index(destination, place.indices))
+
+
+def shifted(index: AffineExpr, by: int) -> AffineExpr:
+    """An index expression plus a constant, with one constant at its end."""
+    if by == 0:
+        return index
+    if isinstance(index, AffineConstantExpr):
+        return AffineConstantExpr(index.value + by)
+    if isinstance(index, AffineBinaryOpExpr) and index.kind is ADD and isinstance(index.rhs, AffineConstantExpr):
+        constant = index.rhs.value + by
+        return index.lhs + constant if constant else index.lhs
+    return index + by

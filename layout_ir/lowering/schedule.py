@@ -89,10 +89,16 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) ->
     inside: list[LoopLevel] = []
     for i in (outer, inner):
         step = tile.extents[i]
-        block = step * BLOCK_TILES
+        import os
+
+        block = step * int(os.environ.get("BD" if i == outer else "BS", "2"))
         if box.axes[i].extent > block:
             levels.append(LoopLevel(i, block, is_last=False))
-            ahead = block * box.axes[i].source_stride if i == inner and schedule.prefetches else 0
+            ahead = (
+                int(os.environ.get("PF", "1")) * block * box.axes[i].source_stride
+                if i == inner and schedule.prefetches
+                else 0
+            )
             inside.append(LoopLevel(i, step, inside=block, prefetch=ahead))
         else:
             inside.append(LoopLevel(i, step))

@@ -25,9 +25,11 @@ def execute(plan: CopyPlan, source: np.ndarray, size: int) -> tuple[np.ndarray, 
     for box in plan.boxes:
         source_index, destination_index = box.source_index(), box.destination_index()
         for step in itertools.product(*(range(axis.extent) for axis in box.axes)):
-            target = destination_index.eval(list(step), [])
+            irregular = [(axis, i) for axis, i in zip(box.axes, step, strict=True) if axis.is_irregular]
+            target = destination_index.eval(list(step), []) + sum(axis.destination_at(i) for axis, i in irregular)
+            origin = source_index.eval(list(step), []) + sum(axis.source_at(i) for axis, i in irregular)
             is_pad = any(i >= axis.valid for i, axis in zip(step, box.axes, strict=True))
-            result[target] = PAD if is_pad else source[source_index.eval(list(step), [])]
+            result[target] = PAD if is_pad else source[origin]
             writes[target] += 1
     return result, writes
 
