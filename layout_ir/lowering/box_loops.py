@@ -22,9 +22,13 @@ class Buffers:
     """None where pads are left as they are."""
 
 
-def emit_box(builder: LoopBuilder, box: Box, buffers: Buffers) -> None:
-    """The loops of a box, in the order of its axes; an axis that ends in pads becomes two loops."""
-    _emit(builder, _Place(box, buffers), is_pad=False)
+def emit_box(builder: LoopBuilder, box: Box, buffers: Buffers, threads: bool = False) -> None:
+    """
+    The loops of a box, in the order of its axes; an axis that ends in pads becomes two loops.
+
+    `threads`: the outermost loop is parallel.
+    """
+    _emit(builder, _Place(box, buffers, threads), is_pad=False)
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class _Place:
 
     box: Box
     buffers: Buffers
+    is_parallel: bool
+    """Whether the next loop is."""
     indices: tuple[SSAValue, ...] = ()
     source: int = 0
     """What the steps of irregular axes add to the source offset."""
@@ -53,8 +59,9 @@ def _emit(builder: LoopBuilder, place: _Place, is_pad: bool) -> None:
             for step in range(first, end):
                 _emit(builder, _at_step(builder, place, axis, step), fills)
         else:
-            with builder.loop(first, end, axis.name) as index:
-                _emit(builder, replace(place, indices=(*place.indices, index)), fills)
+            bounds = builder.constant(first), builder.constant(end)
+            with builder.loop_between(*bounds, axis.name, is_parallel=place.is_parallel) as index:
+                _emit(builder, replace(place, indices=(*place.indices, index), is_parallel=False), fills)
 
 
 def _at_step(builder: LoopBuilder, place: _Place, axis: Axis, step: int) -> _Place:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IndexType, IntegerAt
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
@@ -23,12 +24,11 @@ from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels
 
 def emit_vector_box(builder: LoopBuilder, box: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box through vector registers, or scalar loops where they are as good."""
-    assert isinstance(buffers.source.type, MemRefType)
-    (source_size,) = buffers.source.type.get_shape()
+    (source_size,) = stored_type(buffers.source.type).get_shape()
     for part in _parts_without_loose_pads(box, schedule.lanes, source_size):
         tile = choose_tile(part, schedule.lanes, source_size)
         if tile is None or (part.is_padded and buffers.pad is None):
-            emit_box(builder, part, buffers)
+            emit_box(builder, part, buffers, schedule.threads)
         else:
             _emit_tiles(builder, part, tile, buffers, schedule)
 

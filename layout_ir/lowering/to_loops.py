@@ -86,7 +86,7 @@ class LowerCopy(RewritePattern):
         schedule = self._schedule(op)
         for box in plan.boxes:
             if schedule is None:
-                emit_box(builder, box, buffers)
+                emit_box(builder, box, buffers, self._threads)
             else:
                 emit_vector_box(builder, box, buffers, schedule)
         rewriter.erase(op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -76,6 +77,32 @@ def processor() -> str:
     except OSError:
         lines.append(platform.processor())
     return "\n".join(lines)
+
+
+VECTOR_VARIABLE = "LAYOUT_IR_VECTOR_BYTES"
+"""Environment variable that forces the width of the vectors that kernels use: 16, 32 or 64, or 0 for scalar loops."""
+
+
+def vector_bytes() -> int:
+    """
+    Width of this processor's vector registers in bytes, as far as one instruction permutes any of their elements.
+
+    Raises `LayoutError` where the environment asks for a width that there is not.
+    """
+    forced = os.environ.get(VECTOR_VARIABLE)
+    if forced is not None:
+        if forced not in ("0", "16", "32", "64"):
+            raise LayoutError(f"{VECTOR_VARIABLE}: expected 0, 16, 32 or 64, got '{forced}'")
+        return int(forced)
+    return _processor_vector_bytes()
+
+
+@cache
+def _processor_vector_bytes() -> int:
+    words = set(processor().split())
+    if {"avx512bw", "avx512vl"} <= words:
+        return 64
+    return 32 if "avx2" in words else 16
 
 
 def wanted_flags(threads: bool) -> tuple[str, ...]:
