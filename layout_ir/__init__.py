@@ -22,6 +22,8 @@ from layout_ir._version import __version__
 if TYPE_CHECKING:
     from layout_ir.api import compile_reorder, layout, reorder
     from layout_ir.errors import LayoutError
+    from layout_ir.explanation.explain import Explanation, explain
+    from layout_ir.explanation.translate import translate
     from layout_ir.formats.registry import formats
     from layout_ir.layouts.element_type import ElementType, element_type
     from layout_ir.layouts.index_map import IndexMap
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ElementType",
+    "Explanation",
     "IndexMap",
     "Kernel",
     "Layout",
@@ -41,13 +44,16 @@ __all__ = [
     "__version__",
     "compile_reorder",
     "element_type",
+    "explain",
     "formats",
     "layout",
     "reorder",
+    "translate",
 ]
 
 _HOMES = {
     "ElementType": "layout_ir.layouts.element_type",
+    "Explanation": "layout_ir.explanation.explain",
     "IndexMap": "layout_ir.layouts.index_map",
     "Kernel": "layout_ir.runtime.kernel",
     "Layout": "layout_ir.layouts.layout",
@@ -56,8 +62,10 @@ _HOMES = {
     "TiledLayout": "layout_ir.layouts.tiled",
     "compile_reorder": "layout_ir.api",
     "element_type": "layout_ir.layouts.element_type",
+    "explain": "layout_ir.explanation.explain",
     "layout": "layout_ir.api",
     "reorder": "layout_ir.api",
+    "translate": "layout_ir.explanation.translate",
 }
 
 

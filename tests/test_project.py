@@ -26,6 +26,7 @@ LEVELS = {
     "backends": 4,
     "runtime": 5,
     "api": 6,
+    "explanation": 6,
     "universe": 6,
     "tools": 7,
 }
