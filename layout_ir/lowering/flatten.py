@@ -6,18 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp, NoneAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, NoneAttr
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    TypeConversionPattern,
-    attr_type_rewrite_pattern,
-    op_type_rewrite_pattern,
-)
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.hints import isa
 
 from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp, StorageOp
 from layout_ir.errors import LayoutError
@@ -25,27 +19,33 @@ from layout_ir.lowering.to_loops import flat_type, storage_element_type
 
 
 @cache  # asked for every occurrence of a type
-def _flattened(buffer: MemRefType[Attribute]) -> MemRefType[Attribute] | None:
-    is_flat = buffer.get_num_dims() == 1 and isinstance(buffer.layout, NoneAttr)
-    if is_flat and storage_element_type(buffer.element_type) == buffer.element_type:
-        return None
-    return flat_type(buffer)
+def flattened(attribute: Attribute) -> Attribute:
+    """A type with every buffer in it replaced by its flat storage."""
+    if isinstance(attribute, FunctionType):
+        inputs, outputs = (map(flattened, types) for types in (attribute.inputs, attribute.outputs))
+        return FunctionType.from_lists(list(inputs), list(outputs))
+    if not isa(attribute, MemRefType[Attribute]):
+        return attribute
+    is_flat = attribute.get_num_dims() == 1 and isinstance(attribute.layout, NoneAttr)
+    if is_flat and storage_element_type(attribute.element_type) == attribute.element_type:
+        return attribute
+    return flat_type(attribute)
 
 
-class FlattenBuffers(TypeConversionPattern):
-    """`memref<4x8xf32, #layout>` becomes `memref<32xf32>` everywhere."""
-
-    @attr_type_rewrite_pattern
-    def convert_type(self, typ: MemRefType[Attribute], /) -> MemRefType[Attribute] | None:
-        return _flattened(typ)
-
-
-class ForgetStorage(RewritePattern):
-    """The storage of a buffer that is flat already is the buffer, and so is a cast of it."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: StorageOp | CastOp, rewriter: PatternRewriter) -> None:
-        rewriter.replace(op, [], [op.source])
+def _flatten_types(op: Operation) -> None:
+    """Change the types in place: what an operation makes, what its blocks take, and what its properties mention."""
+    for result in op.results:
+        if (kind := flattened(result.type)) != result.type:
+            Rewriter.replace_value_with_new_type(result, kind)
+    for region in op.regions:
+        for block in region.blocks:
+            for argument in block.args:
+                if (kind := flattened(argument.type)) != argument.type:
+                    Rewriter.replace_value_with_new_type(argument, kind)
+    for attributes in (op.properties, op.attributes):
+        for name, value in attributes.items():
+            if isinstance(value, FunctionType) or isa(value, MemRefType[Attribute]):
+                attributes[name] = flattened(value)
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,18 @@ class FlattenPass(ModulePass):
     name = "layout-flatten"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for left in op.walk():
+        operations = list(op.walk())
+        for left in operations:
             if isinstance(left, (CopyOp, ReorderOp)):
                 raise PassFailedException(
                     f"layout-flatten: expected loops, got '{left.name}'; "
                     "run layout-to-buffers and layout-to-loops first"
                 )
         try:
-            PatternRewriteWalker(FlattenBuffers(recursive=True)).rewrite_module(op)
+            for operation in operations:
+                _flatten_types(operation)
         except LayoutError as error:
             raise PassFailedException(f"layout-flatten: {error}") from None
-        PatternRewriteWalker(ForgetStorage(), apply_recursively=False).rewrite_module(op)
+        for operation in operations:
+            if isinstance(operation, (StorageOp, CastOp)):  # a storage of what is flat already, or another name for it
+                Rewriter.replace_op(operation, [], [operation.source])
