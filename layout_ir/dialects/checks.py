@@ -13,6 +13,7 @@ from layout_ir.dialects.functions import overlaps_itself, same_function
 from layout_ir.dialects.types import Stored, index_map_of, layout_of, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.index_map import IndexMap
+from layout_ir.layouts.proof import equality
 
 
 def check_same_value(op: Operation, source: Attribute, destination: Attribute) -> None:
@@ -104,19 +105,7 @@ def _difference(left: IndexMap, right: IndexMap) -> str:
         return "an image and a buffer"
     if left.storage_size != right.storage_size:
         return f"storages of {left.storage_size} and {right.storage_size} elements"
-    index = _first_difference(left, right)
+    index = equality(left, right).index
+    if index is None:
+        return f"images of {left.image_size} and {right.image_size} pixels"
     return f"{list(index)} at offsets {left(*index)} and {right(*index)}"
-
-
-def _first_difference(left: IndexMap, right: IndexMap) -> tuple[int, ...]:
-    """An index with two places; looked for next to the origin and at the ends before every index is."""
-    origin = (0,) * left.rank
-    for dim in reversed(range(left.rank)):
-        for step in (0, 1, left.shape[dim] - 1):
-            index = (*origin[:dim], min(step, left.shape[dim] - 1), *origin[dim + 1 :])
-            if left(*index) != right(*index):
-                return index
-    import numpy as np
-
-    flat = int(np.argmax(left.offsets() != right.offsets()))
-    return tuple(int(i) for i in np.unravel_index(flat, left.shape))
