@@ -17,6 +17,7 @@ def describe(arena: Buffers, threads: list[int]) -> dict[str, str | int | float 
     """The machine and the buffers, for the report's first lines and the JSON."""
     return {
         "processor": _processor(),
+        "load": round(os.getloadavg()[0], 2),
         "cores": len(os.sched_getaffinity(0)),
         "caches": _caches(),
         "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",

@@ -14,6 +14,8 @@ LEAST_SAMPLES = 3
 SETTLING_SECONDS = 0.005
 """Pause before a sample with several threads: idle OpenMP threads of the one before spin for some milliseconds."""
 
+SLOW_SECONDS = 0.1
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -73,8 +75,9 @@ def measure(contestants: Sequence[Contestant], effort: Effort, threads: int) -> 
 
 
 def _calls(contestant: Contestant, effort: Effort) -> int:
-    contestant.seconds(1)
     once = contestant.seconds(1)
+    if once < SLOW_SECONDS:
+        once = contestant.seconds(1)  # the first call may have warmed up code and data
     return min(100_000, max(1, math.ceil(effort.sample_seconds / max(once, 1e-8))))
 
 

@@ -19,22 +19,35 @@ CALLS = 2000
 
 
 def call_overhead() -> list[dict[str, Any]]:
-    """Seconds of `kernel(source, destination)` from Python on tiny tensors, and of the bare function; medians of 9."""
+    """
+    Seconds of `kernel(source, destination)` from Python on tiny tensors, of the bare function and of oneDNN's; medians.
+
+    oneDNN's `execute` is called from C like our bare function, and left out where it is not installed.
+    """
     import numpy as np
 
+    from benchmarks import onednn
     from benchmarks.buffers import Buffers
     from benchmarks.contestants import kernel_contestant
+    from benchmarks.harness import set_threads
     from layout_ir import compile_reorder
 
+    set_threads(1)
     rows: list[dict[str, Any]] = []
     for shape in TINY:
         kernel = compile_reorder("nchw", "onednn:nChw16c", shape=shape, dtype="f32")
         sizes = [argument.size for argument in kernel.arguments]
         source, destination = (np.zeros(size, np.float32) for size in sizes)
-        bare = kernel_contestant(kernel, 1, Buffers(source.view(np.uint8), destination.view(np.uint8)))
+        buffers = Buffers(source.view(np.uint8), destination.view(np.uint8))
+        bare = kernel_contestant(kernel, 1, buffers)
         wrapped = median(_seconds(lambda: kernel(source, destination)) for _ in range(9))  # noqa: B023
         alone = median(bare.seconds(CALLS) for _ in range(9)) / CALLS
-        rows.append({"shape": shape, "call_seconds": wrapped, "bare_seconds": alone, "overhead": wrapped - alone})
+        row = {"shape": shape, "call_seconds": wrapped, "bare_seconds": alone, "overhead": wrapped - alone}
+        if onednn.library() is not None:
+            reorder = onednn.create_reorder(shape, "f32", "abcd", "aBcd16b", buffers)
+            row["onednn_seconds"] = median(reorder.seconds(CALLS) for _ in range(9)) / CALLS
+            reorder.destroy()
+        rows.append(row)
     return rows
 
 
@@ -95,8 +108,9 @@ def report(calls: list[dict[str, Any]], compiles: dict[str, Any]) -> str:
     lines = ["k(src, dst) from Python, f32 nchw -> nChw16c (goal: under 10 us beyond the copy)"]
     for row in calls:
         call, bare, over = (1e6 * row[key] for key in ("call_seconds", "bare_seconds", "overhead"))
+        other = f"; oneDNN's {1e6 * row['onednn_seconds']:.3f} us" if "onednn_seconds" in row else ""
         lines.append(
-            f"  {'x'.join(map(str, row['shape'])):12} {call:7.2f} us, bare function {bare:7.3f} us: {over:6.2f} us"
+            f"  {'x'.join(map(str, row['shape'])):8} {over:5.2f} us ({call:.2f} - bare function {bare:.3f} us){other}"
         )
     lines += [
         f"cached kernel, loaded from its text   {1e3 * compiles['cached_load']:8.2f} ms  (goal: under 2 ms)",

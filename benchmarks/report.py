@@ -10,6 +10,9 @@ from typing import Any
 from benchmarks.contestants import MEMCPY, NUMPY, ONEDNN, OPPONENTS, OURS, PYTORCH
 from benchmarks.runner import Result
 
+QUIET_LOAD = 0.5
+"""A thread that waits for a core holds up all others of its team: above this load average, the report warns."""
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -137,9 +140,12 @@ def _goal(value: float | None) -> str:
 
 def heading(machine: Mapping[str, Any]) -> str:
     """The machine in a few lines."""
+    busy = machine["load"] > QUIET_LOAD
+    warning = "; the machine is busy: times with several threads mean little" if busy else ""
     rates = ", ".join(f"{rate} GB/s with {count} thread(s)" for count, rate in machine["memcpy"].items())
     return (
-        f"{machine['processor']}; {machine['cores']} cores; {machine['caches']}\n"
+        f"{machine['processor']}; {machine['cores']} cores; {machine['caches']}; "
+        f"load {machine['load']}{warning}\n"
         f"{machine['system']}; {machine['compiler']}\n"
         f"oneDNN {machine['oneDNN']}; PyTorch {machine['PyTorch']}; numpy {machine['numpy']}\n"
         f"memcpy {rates}, bytes read and written\n"
