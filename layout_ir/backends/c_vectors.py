@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import singledispatchmethod
+from functools import cache, singledispatchmethod
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
@@ -32,6 +32,7 @@ def _bytes(element: str) -> int:
     return int(_SHORT_NAMES[element][1:]) // 8
 
 
+@cache  # asked for every operation of a tile
 def lane_count(value: Attribute) -> int:
     """Lanes of a vector of one dimension, 0 for any other type."""
     return value.get_shape()[0] if isa(value, VectorType[Attribute]) and value.get_num_dims() == 1 else 0
@@ -42,6 +43,7 @@ class VectorRules:
 
     def __init__(self, printer: CPrinter) -> None:
         self._printer = printer
+        self._type_names: dict[Attribute, str] = {}
         self.is_streaming = False
         """Whether a streaming store was printed after the last fence."""
 
@@ -52,6 +54,8 @@ class VectorRules:
 
     def type_name(self, op: Operation, value: Attribute) -> str:
         """The C type of a vector; raises `LayoutError` unless it has one dimension and a power of two of lanes."""
+        if value in self._type_names:
+            return self._type_names[value]
         lanes = lane_count(value)
         if not isa(value, VectorType[Attribute]) or lanes < 1 or lanes & (lanes - 1):
             expected = "expected a vector of one dimension and a power of two of lanes"
@@ -59,6 +63,7 @@ class VectorRules:
         element = self._printer.scalar_type(value.element_type)
         name = f"{_SHORT_NAMES[element]}x{lanes}"
         self._printer.prelude.vector_types[name] = (element, lanes * _bytes(element))
+        self._type_names[value] = name
         return name
 
     def _define(self, op: Operation, value: SSAValue, text: Callable[[str], str]) -> None:

@@ -57,6 +57,7 @@ class Names:
         """`taken`: names of the file's scope, which no local may hide."""
         self._vocabulary = vocabulary
         self._scopes: list[set[str]] = [set(taken)]
+        self._numbers: list[dict[str, int]] = [{}]
 
     def fresh(self, hint: str | None, default: str) -> str:
         """A new name, as near to `hint` (any text, or None for `default`) as the language and the scopes allow."""
@@ -66,10 +67,13 @@ class Names:
                 base += ending
         if self._vocabulary.is_reserved(base):
             base = default
-        number, name = 0, base
+        numbers = self._numbers[-1]
+        number = numbers.get(base, 0)  # the names below it are taken in this scope, which lives at least as long
+        name = f"{base}_{number}" if number else base
         while any(name in scope for scope in self._scopes):
             number += 1
             name = f"{base}_{number}"
+        numbers[base] = number
         self._scopes[-1].add(name)
         return name
 
@@ -82,10 +86,12 @@ class Names:
     def scope(self) -> Generator[None]:
         """Names made inside are free again afterwards."""
         self._scopes.append(set())
+        self._numbers.append({})
         try:
             yield
         finally:
             self._scopes.pop()
+            self._numbers.pop()
 
 
 def _identifier(hint: str | None) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects import vector
+from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -118,6 +119,9 @@ class _TileEmitter:
             self.builder.index(affine.simplify(affine.substitute(index, values), [1 << 62] * len(indices)), indices)
             for index in (box.source_index(), box.destination_index())
         )
+        for place, hint in ((source, "from"), (destination, "to")):
+            if isinstance(place.owner, ApplyOp):
+                place.name_hint = hint
         prefetch = next((level.prefetch for level in levels if level.prefetch), 0)
         results = self._values(tile.network, source, prefetch)
         streams = self.schedule.streams
@@ -149,7 +153,8 @@ class _TileEmitter:
                     operation = vector.ShuffleOp(
                         results[left], results[right], DenseArrayBase.from_list(i64, mask), result_type=kind
                     )
-                    results.append(self.builder.insert(operation).results[0])
+                    results.append(self._named(operation.result, "mixed"))
+                    self.builder.insert(operation)
         return results
 
     def _load(self, place: SSAValue, lanes: int, prefetch: int) -> SSAValue:
@@ -157,7 +162,13 @@ class _TileEmitter:
         operation = vector.LoadOp(self.buffers.source, [place], kind)
         if prefetch:
             operation.attributes["prefetch"] = IntegerAttr(prefetch, IndexType())
-        return self.builder.insert(operation).results[0]
+        self.builder.insert(operation)
+        return self._named(operation.result, "line")
+
+    @staticmethod
+    def _named(value: SSAValue, hint: str) -> SSAValue:
+        value.name_hint = hint
+        return value
 
 
 def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
