@@ -106,9 +106,13 @@ class Inverse:
 
         extents, rank = self.index_map.extents, self.index_map.rank
         if self.indices is None:
-            owned = self._table >= 0
-            unraveled = np.unravel_index(np.maximum(self._table, 0), self.index_map.shape)
-            return np.stack(unraveled, axis=-1).astype(np.int64), owned
+            # numpy 2.4's unravel_index is wrong for arrays of several axes that end in one of extent 1
+            digits: list[npt.NDArray[np.int64]] = []
+            number = np.maximum(self._table, 0)
+            for size in reversed(self.index_map.shape):
+                number, digit = np.divmod(number, size)
+                digits.insert(0, digit)
+            return np.stack(digits, axis=-1), self._table >= 0
         owned = np.full(extents, self.index_map.size > 0)
         for condition in self.conditions:
             owned &= condition.grid(extents)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from xdsl.ir.affine import AffineExpr
@@ -9,7 +11,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.errors import LayoutError
 from layout_ir.formats.format import FormatOptions
 from layout_ir.formats.registry import parse_format
-from layout_ir.layouts.index_map import IndexMap
+from layout_ir.layouts.index_map import IndexMap, evaluate
 from layout_ir.layouts.inverse import Inverse, inverse
 from layout_ir.layouts.strided import StridedLayout
 
@@ -34,7 +36,7 @@ def check_laws(subject: Inverse) -> None:
     np.testing.assert_array_equal(indices[cells], grids.T)
 
 
-CASES = [
+CASES: list[tuple[str, tuple[int, ...], dict[str, int]]] = [
     ("onednn:nChw16c", (2, 35, 3, 5), {}),
     ("onednn:OIhw4i16o4i", (17, 20, 3, 3), {}),
     ("NHWC", (2, 3, 4, 5), {}),
@@ -69,6 +71,54 @@ def test_single_cells_and_offsets_agree_with_all_cells(name: str, shape: tuple[i
         offset = sum(c * s for c, s in zip(cell, subject.index_map.strides, strict=True))
         assert subject.index_of(cell) == expected
         assert subject.of_offset(offset) == expected
+
+
+def random_expression(chooser: random.Random, rank: int, depth: int = 2) -> AffineExpr:
+    dim = AffineExpr.dimension(chooser.randrange(rank))
+    if depth == 0:
+        return dim
+    inner = random_expression(chooser, rank, depth - 1)
+    number = chooser.randint(1, 6)
+    match chooser.randrange(6):
+        case 0:
+            return inner // number
+        case 1:
+            return inner % number
+        case 2:
+            return inner * number + random_expression(chooser, rank, depth - 1)
+        case 3:
+            return inner * -1 + 40
+        case 4:
+            return inner * number + inner % number
+        case _:
+            return inner
+
+
+def test_inverses_of_random_maps_undo_them():
+    chooser = random.Random(4)
+    inverted_maps = symbolic = 0
+    for _ in range(1500):
+        rank = chooser.randint(1, 3)
+        shape = tuple(chooser.choice((1, 2, 3, 4, 5, 6)) for _ in range(rank))
+        coordinates: list[AffineExpr] = []
+        for dim in range(rank):
+            d, block = AffineExpr.dimension(dim), chooser.randint(1, 4)
+            coordinates += chooser.choice(([d // block, d % block], [d], [random_expression(chooser, rank)]))
+        coordinates.append(random_expression(chooser, rank))
+        chooser.shuffle(coordinates)
+        values = [evaluate(expr, shape) for expr in coordinates]
+        if min(int(v.min()) for v in values) < 0:
+            continue
+        extents = tuple(int(v.max()) + 1 + chooser.randint(0, 1) for v in values)
+        index_map = IndexMap(shape, tuple(coordinates), extents)
+        if index_map.cell_count > 200_000 or not index_map.is_injective():
+            continue
+        subject = inverse(index_map)
+        inverted_maps += 1
+        symbolic += subject.indices is not None
+        check_laws(subject)
+    assert symbolic > 300
+    assert inverted_maps > symbolic
 
 
 def test_blocks_are_inverted_symbolically_whatever_the_size():
