@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, NoneAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attributes import OpenAttr, UndefAttr
 from layout_ir.dialects.functions import overlaps_itself, same_function
@@ -77,10 +78,10 @@ def check_same_storage(op: Operation, source: Attribute, destination: Attribute)
 
 
 def check_storage(op: Operation, source: Attribute, result: Attribute) -> None:
-    """The flat view of a buffer has the size that its layout asks for."""
+    """The flat view of a buffer has the size that its layout asks for; integers may lose their sign, as bits do."""
     _index_map(op, stored_type(source))
     expected = storage_type(source)
-    if result != expected:
+    if result not in (expected, _signless(expected)):
         raise VerifyException(f"{op.name}: expected a result of type {expected}, got {result}")
 
 
@@ -90,6 +91,12 @@ def storage_type(source: Attribute) -> MemRefType[Attribute]:
     assert isinstance(buffer, MemRefType)
     size = index_map_of(buffer).storage_size
     return MemRefType(buffer.element_type, [size], NoneAttr(), buffer.memory_space)
+
+
+def _signless(buffer: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    if not isa(buffer.element_type, IntegerType):
+        return buffer
+    return MemRefType(IntegerType(buffer.element_type.width), buffer.shape, buffer.layout, buffer.memory_space)
 
 
 def _index_map(op: Operation, stored: Stored) -> IndexMap:

@@ -72,6 +72,7 @@ class LowerCopy(RewritePattern):
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
         try:
             plan = plan_of(op)
+            _ = element_type_of(op.source.type).bytes  # packed types have index maps, but no loop moves them
         except LayoutError as error:
             raise PassFailedException(f"layout-to-loops: {error}") from None
         builder = LoopBuilder(op, self._constants_of(op))

@@ -72,7 +72,8 @@ def pads_of(dtype: str) -> Sequence[float | None]:
     """What pads are set to in turn; None leaves them."""
     if dtype in REAL:
         return (0, 1.5, None, 0, -2.0)
-    return (0, 1, None, 0, {"i1": 1, "u8": 200}.get(dtype, -3))
+    last = 1 if dtype == "i1" else 200 if dtype.startswith("u") else -3
+    return (0, 1, None, 0, last)
 
 
 # -- layouts that depend on the shape ----------------------------------------------------------------------------------
