@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.tiling import Tile
 
@@ -67,6 +68,19 @@ def choose_schedule(vector_bytes: int, element_bytes: int, cells: int, elements:
         prefetches=elements * element_bytes >= STREAM_BYTES,
         threads=threads,
     )
+
+
+def writes_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
+    """
+    Whether every store of every tile is a whole line of the destination, at a multiple of a line.
+
+    Streaming parts of a line is far slower than an ordinary store: the line is fetched and written several times.
+    """
+    starts = [constant_value(box.destination_offset), *(store.offset for store in tile.network.stores)]
+    for axis, steps in zip(box.axes, tile.extents, strict=True):
+        if axis.extent > steps:
+            starts += [axis.destination_stride * steps, axis.destination_stride * (axis.extent - steps)]
+    return all(start % lanes == 0 for start in starts) and all(s.lanes == lanes for s in tile.network.stores)
 
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:

@@ -20,7 +20,7 @@ from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels
+from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels, writes_whole_lines
 
 
 def emit_vector_box(builder: LoopBuilder, box: Box, buffers: Buffers, schedule: Schedule) -> None:
@@ -124,15 +124,14 @@ class _TileEmitter:
                 place.name_hint = hint
         prefetch = next((level.prefetch for level in levels if level.prefetch), 0)
         results = self._values(tile.network, source, prefetch)
-        streams = self.schedule.streams
+        streams = self.schedule.streams and writes_whole_lines(box, tile, self.schedule.lanes)
         for store in tile.network.stores:
             place = self._place(destination, store.offset)
-            is_line = store.lanes == self.schedule.lanes
             operation = vector.StoreOp(
                 results[store.value],
                 self.buffers.destination,
                 [place],
-                nontemporal=BoolAttr.from_bool(True) if streams and is_line else None,
+                nontemporal=BoolAttr.from_bool(True) if streams else None,
             )
             self.builder.insert(operation)
 
