@@ -1,0 +1,119 @@
+"""Shuffle networks move exactly the elements of their tile; known cases take as few instructions as is known."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from network_execution import execute_network
+
+from layout_ir.layouts.shuffle_network import (
+    Element,
+    Load,
+    Network,
+    Shuffle,
+    Splat,
+    build_network,
+    chunks,
+    power_of_two_below,
+)
+
+SOURCE = np.arange(1000, 9000)
+PAD = -7
+
+
+def check(rows: list[list[Element]], pads: list[int], lanes: int) -> Network:
+    network = build_network(rows, pads, lanes)
+    assert network is not None
+    readable = {source for row in rows for source, _ in row if source is not None}
+    wanted = {to: PAD if source is None else int(SOURCE[source]) for row in rows for source, to in row}
+    assert execute_network(network, SOURCE, readable, PAD, lanes) == wanted | dict.fromkeys(pads, PAD)
+    return network
+
+
+def transpose(rows: int, columns: int, source_pitch: int = 0, destination_pitch: int = 0) -> list[list[Element]]:
+    """Rows of a matrix that is stored by columns at the destination."""
+    pitches = source_pitch or columns, destination_pitch or rows
+    return [[(i * pitches[0] + j, j * pitches[1] + i) for j in range(columns)] for i in range(rows)]
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_a_square_transpose_takes_one_stage_a_bit(lanes: int):
+    network = check(transpose(lanes, lanes), [], lanes)
+    count = {kind: sum(isinstance(value, kind) for value in network.values) for kind in (Load, Shuffle, Splat)}
+    assert count == {Load: lanes, Shuffle: lanes * (lanes.bit_length() - 1), Splat: 0}
+    assert len(network.stores) == lanes
+    assert all(store.lanes == lanes for store in network.stores)
+
+
+def test_interleaved_colours_are_two_shuffles_a_vector():
+    network = check(transpose(3, 16), [], 16)
+    assert sum(isinstance(value, Load) for value in network.values) == 3
+    assert sum(isinstance(value, Shuffle) for value in network.values) == 6
+    assert len(network.stores) == 3
+
+
+def test_a_run_of_both_sides_is_loads_and_stores():
+    network = check([[(5 + i, 40 + i) for i in range(64)]], [], 16)
+    assert len(network.values) == len(network.stores) == 4
+    assert all(isinstance(value, Load) for value in network.values)
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 16])
+def test_transposes_of_all_sizes(rows: int, columns: int, lanes: int):
+    for pitches in ((0, 0), (columns + 3, rows + 1)):
+        elements = transpose(rows, columns, *pitches)
+        if build_network(elements, [], lanes) is not None:
+            check(elements, [], lanes)
+    if rows <= min(lanes, columns):
+        assert build_network(transpose(rows, columns), [], lanes) is not None
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_tiles(seed: int):
+    """Rows anywhere in the source, destinations in the order of permuted digits, with gaps, rows of pads, more pads."""
+    rng = random.Random(seed)
+    lanes = rng.choice([4, 8, 16])
+    digits = [rng.choice([2, 2, 4, 3]) for _ in range(rng.randint(1, 3))]
+    length, count = math.prod(digits), rng.choice([1, 2, 2, 3, 4, 8])
+    starts = rng.sample(range(0, 40 * length, length + rng.randint(0, 3)), count)
+    order = rng.sample(range(len(digits) + 1), len(digits) + 1)
+    extents = [[count, *digits][i] for i in order]
+    places = np.arange(count * length).reshape(extents).transpose(np.argsort(order)).reshape(count, length)
+    places += places // rng.choice([2, 4, 1000]) * rng.choice([0, 0, 1, 5])
+    of_pads = [count > 1 and rng.random() < 0.15 for _ in starts]
+    rows: list[list[Element]] = [
+        [(None if is_pad else start + i, int(place)) for i, place in enumerate(destinations)]
+        for start, is_pad, destinations in zip(starts, of_pads, places, strict=True)
+    ]
+    end = int(places.max()) + 1
+    pads = [*range(end, end + rng.choice([0, 0, 1, 4]))]
+    if build_network(rows, pads, lanes) is not None:
+        check(rows, pads, lanes)
+
+
+@given(st.permutations(range(16)), st.sampled_from([4, 8, 16]))
+def test_any_permutation_of_one_row(destinations: list[int], lanes: int):
+    check([[(i, destination) for i, destination in enumerate(destinations)]], [], lanes)
+
+
+@given(st.integers(1, 200), st.sampled_from([1, 2, 4, 8, 16, 64]))
+def test_chunks_cover_a_length_by_vectors_of_one_width(length: int, lanes: int):
+    pieces = chunks(length, lanes)
+    assert {place for start, count in pieces for place in range(start, start + count)} == set(range(length))
+    (width,) = {count for _, count in pieces}
+    assert width == min(lanes, power_of_two_below(length))
+    assert len(pieces) == -(-length // width)
+
+
+@given(st.integers(1, 1 << 40))
+def test_power_of_two_below(number: int):
+    power = power_of_two_below(number)
+    assert power <= number < 2 * power
+    assert power & (power - 1) == 0
