@@ -7,10 +7,11 @@ What is decided here changes the speed of a kernel and nothing else.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tiling import Tile
 
 LINE_BYTES = 64
@@ -18,6 +19,15 @@ LINE_BYTES = 64
 
 BLOCK_TILES = 2
 """Tiles along each of the two directions of a transposition that are moved before its loops go on."""
+
+PREFETCHED_TILES = 2
+"""How many tiles ahead the source is asked for."""
+
+STREAMS = 32
+"""Rows that a processor's own prefetcher follows at once."""
+
+FAR_LINES = 64
+"""Lines between rows from which on they lie in different pages."""
 
 STREAM_BYTES = 24 << 20
 """Destinations from this size on bypass the caches: they would push everything else out of them."""
@@ -90,6 +100,9 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
     if along_source is None or along_destination is None or along_source == along_destination:
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
+        rows = sum(isinstance(value, Load) for value in tile.network.values)
+        if schedule.prefetches and levels and rows > STREAMS:
+            levels[-1] = _prefetching(box, levels[-1], 1)
     else:
         others = [i for i in walked if i not in (along_source, along_destination)]
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
@@ -98,25 +111,31 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
 
 
 def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) -> list[LoopLevel]:
-    """Blocks of tiles along the destination, in them along the source; inside of a block the same once more."""
+    """
+    Blocks of tiles along the destination, in them along the source; inside of a block the same once more.
+
+    What is prefetched depends on the rows of a tile. Where they lie far from each other, it is the next block of the
+    same rows: a row's next lines lie close, and its page is open. Where they lie close, it is the rows that follow.
+    """
     levels: list[LoopLevel] = []
     inside: list[LoopLevel] = []
-    for i in (outer, inner):
+    for i in (inner, outer):
         step = tile.extents[i]
-        import os
-
-        block = step * int(os.environ.get("BD" if i == outer else "BS", "2"))
-        if box.axes[i].extent > block:
-            levels.append(LoopLevel(i, block, is_last=False))
-            ahead = (
-                int(os.environ.get("PF", "1")) * block * box.axes[i].source_stride
-                if i == inner and schedule.prefetches
-                else 0
-            )
-            inside.append(LoopLevel(i, step, inside=block, prefetch=ahead))
+        if box.axes[i].extent > step * BLOCK_TILES:
+            levels.insert(0, LoopLevel(i, step * BLOCK_TILES, is_last=False))
+            inside.append(LoopLevel(i, step, inside=step * BLOCK_TILES))
         else:
             inside.append(LoopLevel(i, step))
-    return levels + inside[::-1]
+    if schedule.prefetches:
+        has_far_rows = tile.extents[outer] > 1 and box.axes[outer].source_stride >= FAR_LINES * schedule.lanes
+        position = 0 if has_far_rows else 1
+        inside[position] = _prefetching(box, inside[position], PREFETCHED_TILES)
+    return levels + inside
+
+
+def _prefetching(box: Box, level: LoopLevel, steps: int) -> LoopLevel:
+    """The same loop, whose tiles ask for the source of the tile that comes `steps` later."""
+    return replace(level, prefetch=steps * level.step * box.axes[level.axis].source_stride)
 
 
 def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> int | None:
@@ -142,7 +161,7 @@ def _parallel(box: Box, levels: list[LoopLevel]) -> list[LoopLevel]:
         if trips >= 2 and level.inside is None and axis.extent % level.step == 0:
             return [
                 *levels[:position],
-                LoopLevel(level.axis, level.step, None, level.is_last, level.prefetch, True),
+                replace(level, is_parallel=True),
                 *levels[position + 1 :],
             ]
     return levels
