@@ -52,10 +52,34 @@ def _lower() -> type[ModulePass]:
     return LowerPass
 
 
+def _to_images() -> type[ModulePass]:
+    from layout_ir.lowering.to_device_images import ToImagesPass
+
+    return ToImagesPass
+
+
+def _to_device() -> type[ModulePass]:
+    from layout_ir.lowering.to_device import ToDevicePass
+
+    return ToDevicePass
+
+
+def _lower_device() -> type[ModulePass]:
+    from layout_ir.lowering.to_device_pipeline import LowerForDevicePass
+
+    return LowerForDevicePass
+
+
 def _c() -> type[Target]:
     from layout_ir.backends.c import CTarget
 
     return CTarget
+
+
+def _opencl() -> type[Target]:
+    from layout_ir.backends.opencl import OpenCLTarget
+
+    return OpenCLTarget
 
 
 LAYOUT_UNIVERSE = Universe(
@@ -66,6 +90,9 @@ LAYOUT_UNIVERSE = Universe(
         "layout-to-loops": _to_loops,
         "layout-flatten": _flatten,
         "layout-lower": _lower,
+        "layout-to-images": _to_images,
+        "layout-to-device": _to_device,
+        "layout-lower-device": _lower_device,
     },
-    all_targets={"c": _c},
+    all_targets={"c": _c, "opencl": _opencl},
 )

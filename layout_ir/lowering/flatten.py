@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,6 +16,7 @@ from xdsl.utils.hints import isa
 
 from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp, StorageOp
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_loops import flat_type, storage_element_type
 
 
@@ -26,26 +28,28 @@ def flattened(attribute: Attribute) -> Attribute:
         return FunctionType.from_lists(list(inputs), list(outputs))
     if not isa(attribute, MemRefType[Attribute]):
         return attribute
+    if is_device_image(attribute):
+        return attribute
     is_flat = attribute.get_num_dims() == 1 and isinstance(attribute.layout, NoneAttr)
     if is_flat and storage_element_type(attribute.element_type) == attribute.element_type:
         return attribute
     return flat_type(attribute)
 
 
-def _flatten_types(op: Operation) -> None:
-    """Change the types in place: what an operation makes, what its blocks take, and what its properties mention."""
+def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> None:
+    """Change types in place: what an operation makes, what its blocks take, and what its properties mention."""
     for result in op.results:
-        if (kind := flattened(result.type)) != result.type:
+        if (kind := changed(result.type)) != result.type:
             Rewriter.replace_value_with_new_type(result, kind)
     for region in op.regions:
         for block in region.blocks:
             for argument in block.args:
-                if (kind := flattened(argument.type)) != argument.type:
+                if (kind := changed(argument.type)) != argument.type:
                     Rewriter.replace_value_with_new_type(argument, kind)
     for attributes in (op.properties, op.attributes):
         for name, value in attributes.items():
             if isinstance(value, FunctionType) or isa(value, MemRefType[Attribute]):
-                attributes[name] = flattened(value)
+                attributes[name] = changed(value)
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class FlattenPass(ModulePass):
                 )
         try:
             for operation in operations:
-                _flatten_types(operation)
+                change_types(operation, flattened)
         except LayoutError as error:
             raise PassFailedException(f"layout-flatten: {error}") from None
         for operation in operations:

@@ -22,6 +22,7 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.tile_loops import emit_vector_box
+from layout_ir.lowering.to_device_loops import ParallelBuilder, emit_parallel_plan
 
 
 def storage_element_type(element: Attribute) -> Attribute:
@@ -51,9 +52,10 @@ def plan_of(op: CopyOp) -> CopyPlan:
 class LowerCopy(RewritePattern):
     """One copy to loops."""
 
-    def __init__(self, vector_bytes: int, threads: bool) -> None:
+    def __init__(self, vector_bytes: int, threads: bool, device: bool) -> None:
         self._vector_bytes = vector_bytes
         self._threads = threads
+        self._device = device
         self._constants: dict[Block, Constants] = {}
 
     def _schedule(self, op: CopyOp) -> Schedule | None:
@@ -75,12 +77,16 @@ class LowerCopy(RewritePattern):
             _ = element_type_of(op.source.type).bytes  # packed types have index maps, but no loop moves them
         except LayoutError as error:
             raise PassFailedException(f"layout-to-loops: {error}") from None
-        builder = LoopBuilder(op, self._constants_of(op))
+        builder = ParallelBuilder(op, self._constants_of(op))
         source, destination = (_storage(builder, buffer) for buffer in (op.source, op.destination))
         pad = None
         if not isinstance(op.pad, UndefAttr):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
         buffers = Buffers(source, destination, pad)
+        if self._device:
+            emit_parallel_plan(builder, plan, buffers)
+            rewriter.erase(op)
+            return
         if plan.fill_first is not None and pad is not None:
             with builder.loop(0, plan.fill_first, "cell") as cell:
                 builder.store(pad, destination, cell)
@@ -119,5 +125,9 @@ class ToLoopsPass(ModulePass):
     threads: bool = False
     """Whether the outermost loops are parallel."""
 
+    device: bool = False
+    """Whether all loops are parallel and scalar, as the kernels of a device start from."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        PatternRewriteWalker(LowerCopy(self.vector_bytes, self.threads), apply_recursively=False).rewrite_module(op)
+        pattern = LowerCopy(self.vector_bytes, self.threads, self.device)
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

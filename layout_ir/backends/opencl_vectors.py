@@ -1,0 +1,154 @@
+"""Vectors and pixels in OpenCL C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatchmethod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from layout_ir.backends import expressions
+from layout_ir.backends.expressions import Expression
+from layout_ir.backends.opencl_types import bits_literal
+from layout_ir.lowering.to_device_image_type import is_device_image
+
+if TYPE_CHECKING:
+    from layout_ir.backends.opencl_printer import OpenCLPrinter
+
+LANES = (2, 4, 8, 16)
+_DIGITS = "0123456789abcdef"
+
+
+class VectorRules:
+    """The rules of the vector dialect, on behalf of a kernel's printer."""
+
+    def __init__(self, printer: OpenCLPrinter) -> None:
+        self._printer = printer
+        self._lanes: dict[SSAValue, list[Expression]] = {}
+        """Vectors that are put together from scalars, and written down where they are used."""
+
+    @singledispatchmethod
+    def print_operation(self, op: Operation) -> None:
+        """The lines of one operation on vectors."""
+        raise self._printer.refuse(op)
+
+    def type_name(self, op: Operation, value: Attribute) -> str:
+        """The type of a vector; raises `LayoutError` unless it has one dimension of 2, 4, 8 or 16 lanes."""
+        if not isa(value, VectorType[Attribute]) or value.get_num_dims() != 1 or value.get_shape()[0] not in LANES:
+            raise self._printer.refuse(op, f"expected a vector of 2, 4, 8 or 16 lanes, got {value}")
+        return f"{self._printer.scalar_type(value.element_type)}{value.get_shape()[0]}"
+
+    def _define(self, op: Operation, value: SSAValue, text: str) -> None:
+        self._printer.line(f"const {self.type_name(op, value.type)} {self._printer.declare(value)} = {text};")
+
+    def _vector(self, op: Operation, value: SSAValue) -> str:
+        if (lanes := self._lanes.get(value)) is None:
+            return self._printer.expression(value).text
+        return f"({self.type_name(op, value.type)})({', '.join(map(str, lanes))})"
+
+    def _place(self, op: Operation, base: SSAValue, indices: Sequence[SSAValue]) -> str:
+        """`base + index` of a flat buffer, or `(int2)(column, row)` of an image."""
+        if is_device_image(base.type):
+            row, column, lane = (self._printer.expression(index) for index in indices)
+            if lane.constant != 0:
+                raise self._printer.refuse(op, "expected a whole pixel, from its first lane on")
+            return f"(int2)({column}, {row})"
+        self._printer.element_type(op, base.type)
+        return expressions.add(self._printer.expression(base), self._printer.expression(indices[0])).text
+
+    def _check_pixel(self, op: Operation, kind: Attribute) -> None:
+        if not isa(kind, VectorType[Attribute]) or tuple(kind.get_shape()) != (4,):
+            raise self._printer.refuse(op, f"expected a pixel of 4 lanes, got {kind}")
+
+    @print_operation.register
+    def _(self, op: vector.LoadOp) -> None:
+        name, place = self.type_name(op, op.result.type), self._place(op, op.base, list(op.indices))
+        base = self._printer.expression(op.base)
+        if is_device_image(op.base.type):
+            self._check_pixel(op, op.result.type)
+            pixel = f"read_imageui({base}, {place})"
+            self._define(op, op.result, pixel if name == "uint4" else f"convert_{name}({pixel})")
+        else:
+            lanes = name.lstrip("abcdefghijklmnopqrstuvwxyz")
+            self._define(op, op.result, f"vload{lanes}(0, {place})")
+
+    @print_operation.register
+    def _(self, op: vector.StoreOp) -> None:
+        name, place = self.type_name(op, op.vector.type), self._place(op, op.base, list(op.indices))
+        base = self._printer.expression(op.base)
+        if is_device_image(op.base.type):
+            self._check_pixel(op, op.vector.type)
+            if op.vector in self._lanes:  # made as what the device wants
+                pixel = f"(uint4)({', '.join(map(str, self._lanes[op.vector]))})"
+            else:
+                pixel = self._vector(op, op.vector)
+                pixel = pixel if name == "uint4" else f"convert_uint4({pixel})"
+            self._printer.line(f"write_imageui({base}, {place}, {pixel});")
+        else:
+            lanes = name.lstrip("abcdefghijklmnopqrstuvwxyz")
+            self._printer.line(f"vstore{lanes}({self._vector(op, op.vector)}, 0, {place});")
+
+    @print_operation.register
+    def _(self, op: vector.BroadcastOp) -> None:
+        kind = op.vector.type
+        self.type_name(op, kind)
+        self._lanes[op.vector] = [self._scalar(op.source)] * kind.get_shape()[0]
+
+    @print_operation.register
+    def _(self, op: vector.InsertOp) -> None:
+        self.type_name(op, op.result.type)
+        (position,) = op.static_position.get_values()
+        if op.dest not in self._lanes or position == DYNAMIC_INDEX:
+            raise self._printer.refuse(op, "expected a known lane of a vector that is made of scalars")
+        lanes = list(self._lanes[op.dest])
+        lanes[position] = self._scalar(op.source)
+        self._lanes[op.result] = lanes
+
+    def _scalar(self, value: SSAValue) -> Expression:
+        """A value that may be written down more than once, and later than where it is made."""
+        expression = self._printer.expression(value)
+        if expression.constant is not None or expression.text.isalnum() or expression.text.isidentifier():
+            return expression
+        name = self._printer.names.fresh(value.name_hint, "v")
+        self._printer.line(f"const {self._printer.scalar_type(value.type)} {name} = {expression};")
+        self._printer.bind(value, Expression(name))
+        return Expression(name)
+
+    @print_operation.register
+    def _(self, op: vector.ExtractOp) -> None:
+        name = self.type_name(op, op.vector.type)
+        pixel = Expression(self._vector(op, op.vector))
+        (position,) = op.static_position.get_values()
+        if position != DYNAMIC_INDEX:
+            self._printer.define(op.result, Expression(f"{pixel}.s{_DIGITS[position]}"))
+            return
+        lane = self._printer.expression(op.dynamic_position[0])
+        count = int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        chosen = Expression(f"{pixel}.s{_DIGITS[count - 1]}")
+        for number in reversed(range(count - 1)):
+            is_lane = expressions.compare("==", lane, expressions.literal(number))
+            chosen = expressions.conditional(is_lane, Expression(f"{pixel}.s{_DIGITS[number]}"), chosen)
+        self._printer.define(op.result, chosen, fold=False)
+
+    @print_operation.register
+    def _(self, op: vector.ShuffleOp) -> None:
+        if op.v1.type != op.v2.type:
+            raise self._printer.refuse(op, f"expected two vectors of one type, got {op.v1.type} and {op.v2.type}")
+        self.type_name(op, op.v1.type)
+        mask_type = self.type_name(op, op.result.type)
+        lanes = ", ".join(str(lane) for lane in op.mask.get_values())
+        left, right = self._vector(op, op.v1), self._vector(op, op.v2)
+        self._define(op, op.result, f"shuffle2({left}, {right}, ({mask_type})({lanes}))")
+
+    @print_operation.register
+    def _(self, op: arith.ConstantOp) -> None:
+        if not isinstance(op.value, DenseIntOrFPElementsAttr):
+            raise self._printer.refuse(op, f"expected a number or a dense vector, got {op.value}")
+        name = self.type_name(op, op.result.type)
+        literals = [bits_literal(attribute) for attribute in op.value.iter_attrs()]
+        text = literals[0] if len(set(literals)) == 1 else ", ".join(literals)
+        self._printer.bind(op.result, Expression(f"({name})({text})"))

@@ -1,0 +1,47 @@
+"""`layout-lower-device`: all passes in order, from layouts by name to kernels and the launches that run them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from layout_ir.lowering.flatten import FlattenPass
+from layout_ir.lowering.resolve import ResolvePass
+from layout_ir.lowering.to_buffers import ToBuffersPass
+from layout_ir.lowering.to_device import WORK_GROUP, ToDevicePass
+from layout_ir.lowering.to_device_images import ToImagesPass
+from layout_ir.lowering.to_loops import ToLoopsPass
+
+
+def lower_for_device(context: Context, module: ModuleOp, *, images: bool = False, work_group: int = WORK_GROUP) -> None:
+    """
+    Lower a module in place; afterwards its functions only launch the kernels of one `gpu.module`.
+
+    `images`: image layouts are images of the device instead of buffers. `work_group` as in `layout-to-device`.
+    """
+    stages: list[ModulePass] = [ResolvePass(), ToBuffersPass()]
+    if images:
+        stages.append(ToImagesPass())
+    stages += [ToLoopsPass(device=True), FlattenPass(), ToDevicePass(work_group)]
+    for stage in stages:
+        stage.apply(context, module)
+    module.verify()
+
+
+@dataclass(frozen=True)
+class LowerForDevicePass(ModulePass):
+    """The whole lowering for a device as one pass."""
+
+    name = "layout-lower-device"
+
+    images: bool = False
+    """Whether image layouts are images of the device instead of buffers."""
+
+    work_group: int = WORK_GROUP
+    """Work items of a group, at most."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lower_for_device(ctx, op, images=self.images, work_group=self.work_group)
