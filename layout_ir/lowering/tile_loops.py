@@ -26,7 +26,7 @@ from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels, writes
 def emit_vector_box(builder: LoopBuilder, box: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box through vector registers, or scalar loops where they are as good."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
-    for part in _parts_without_loose_pads(box, schedule.lanes, source_size):
+    for part in parts_without_loose_pads(box, schedule.lanes, source_size):
         tile = choose_tile(part, schedule.lanes, source_size)
         if tile is None or (part.is_padded and buffers.pad is None):
             emit_box(builder, part, buffers, schedule.threads)
@@ -34,7 +34,7 @@ def emit_vector_box(builder: LoopBuilder, box: Box, buffers: Buffers, schedule: 
             _emit_tiles(builder, part, tile, buffers, schedule)
 
 
-def _parts_without_loose_pads(box: Box, lanes: int, source_size: int) -> list[Box]:
+def parts_without_loose_pads(box: Box, lanes: int, source_size: int) -> list[Box]:
     """
     Boxes that together are `box`, none with an axis whose steps partly copy and partly pad outside of its tile.
 
@@ -49,18 +49,18 @@ def _parts_without_loose_pads(box: Box, lanes: int, source_size: int) -> list[Bo
         if cut and axis.extent > lanes:
             before, after = _cut(box, i, cut)
             return [
-                *_parts_without_loose_pads(before, lanes, source_size),
-                *_parts_without_loose_pads(after, lanes, source_size),
+                *parts_without_loose_pads(before, lanes, source_size),
+                *parts_without_loose_pads(after, lanes, source_size),
             ]
         if axis.extent > lanes:
             before, after = _cut(box, i, lanes)
-            return [*_parts_without_loose_pads(before, lanes, source_size), after]
+            return [*parts_without_loose_pads(before, lanes, source_size), after]
     tile = choose_tile(box, lanes, source_size)
     loose = [i for i, axis in enumerate(box.axes) if not axis.is_full and tile is not None and tile.extents[i] == 1]
     if not loose:
         return [box]
     before, after = _cut(box, loose[0], box.axes[loose[0]].valid)
-    return [*_parts_without_loose_pads(before, lanes, source_size), after]
+    return [*parts_without_loose_pads(before, lanes, source_size), after]
 
 
 def _cut(box: Box, position: int, at: int) -> tuple[Box, Box]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DIALECTS = ("builtin", "func", "memref", "tensor", "arith", "scf", "affine", "vector")
 """Dialects of xDSL that a file may use besides `layout`."""
 
-TARGETS = ("c",)
+TARGETS = ("c", "opencl")
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -55,16 +55,20 @@ def _parser() -> argparse.ArgumentParser:
         description="Compile the functions of an IR file, run them, and compare every bit with the numpy interpreter.",
     )
     add = parser.add_argument
-    add("file", type=Path, help="IR with functions of tensors or memrefs; - for the standard input")
+    add("file", type=Path, nargs="?", help="IR with functions of tensors or memrefs; - for the standard input")
     add("--function", metavar="NAME", help="the function to run; all public ones by default")
     add("--input", metavar="FILE", type=Path, action="append", default=[], help=".npy or .npz, one array an argument")
     add("--output", metavar="FILE", type=Path, action="append", default=[], help=".npy or .npz for what is computed")
-    add("--target", default="c", help="what to compile for: c (default)")
+    add("--target", default="c", help="what to compile for: c (default) or opencl")
+    add("--device", metavar="NAME", help="the OpenCL device: its number or a part of its name")
+    add("--devices", action="store_true", help="list the OpenCL devices and say which of them work")
+    add("--images", action="store_true", help="with --target opencl: image layouts are images of the device")
     add("--threads", metavar="N", type=_count, help="threads of the kernel; 0 for as many as OpenMP chooses")
     add("--repeat", metavar="N", type=_count, help="calls to measure; by default as many as take 0.25 s; 0 for none")
     add("--seed", metavar="N", type=_count, default=0, help="seed of made data (default 0)")
     add("--no-check", action="store_true", help="do not compare with the interpreter")
     add("--print-c", action="store_true", help="print the C text first")
+    add("--explain", action="store_true", help="print the plan of every copy first: boxes, tiles, loops")
     add("--version", action="version", version=f"layout-run {__version__}")
     return parser
 
@@ -77,6 +81,13 @@ def _count(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
+    if options.devices:
+        from layout_ir.runtime.opencl_devices import device_report
+
+        print("\n".join(device_report()))
+        return
+    if options.file is None:
+        raise LayoutError("expected a file with IR, or - for the standard input, got none")
     if options.target not in TARGETS:
         suggestion = nearest(options.target, TARGETS)
         raise LayoutError(f"unknown target '{options.target}', expected {' or '.join(TARGETS)}{suggestion}")
@@ -84,13 +95,27 @@ def _run(options: argparse.Namespace) -> None:
         module = read_module(options.file)
         names = _function_names(module, options)
     with _progress("compiling"):
-        from layout_ir.runtime.module import compile_functions
-
-        kernels = compile_functions(module, names, threads=options.threads)
+        kernels = _compiled(module, names, options)
     if options.print_c:
         print(kernels[0].source)
+    if options.explain:
+        print(_explained(module, options))
     for kernel in kernels:
         print(_run_function(module, kernel, options), flush=True)
+
+
+def _compiled(module: ModuleOp, names: list[str], options: argparse.Namespace) -> Sequence[Kernel]:
+    if options.target == "opencl":
+        from layout_ir.runtime.opencl import compile_device_functions
+
+        if options.threads is not None:
+            raise LayoutError("expected --threads with --target c alone, got it with --target opencl")
+        return compile_device_functions(module, names, device=options.device, images=options.images)
+    from layout_ir.runtime.module import compile_functions
+
+    if options.device is not None or options.images:
+        raise LayoutError("expected --device and --images with --target opencl alone, got them with --target c")
+    return compile_functions(module, names, threads=options.threads)
 
 
 def read_module(path: Path) -> ModuleOp:
@@ -120,6 +145,16 @@ def read_module(path: Path) -> ModuleOp:
     except (ParseError, DiagnosticException) as error:
         raise LayoutError(brief_message(error)) from None
     return module
+
+
+def _explained(module: ModuleOp, options: argparse.Namespace) -> str:
+    """Why the kernels are as they are."""
+    from xdsl.context import Context
+
+    from layout_ir.lowering.explain import explain_module
+    from layout_ir.runtime.compiler import vector_bytes
+
+    return explain_module(Context(), module, vector_bytes=vector_bytes(), threads=options.threads is not None)
 
 
 def _function_names(module: ModuleOp, options: argparse.Namespace) -> list[str]:

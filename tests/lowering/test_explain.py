@@ -1,0 +1,36 @@
+"""The explanation of a lowering says what the lowering does."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.context import Context
+
+from layout_ir.api import layout
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
+
+
+def explained(source: str, destination: str, shape: tuple[int, ...], vector_bytes: int = 64) -> str:
+    module = reorder_module(layout(source), layout(destination), shape, "f32")
+    return explain_module(Context(), module, vector_bytes=vector_bytes)
+
+
+@pytest.mark.parametrize(
+    "source, destination, shape, expected",
+    [
+        ("NCHW", "NHWC", (1, 16, 4, 4), "tile of c_d 16 x b 16: 16 loads, 64 shuffles, 16 stores"),
+        ("NCHW", "NHWC", (1, 16, 4, 4), "vectors of 16 elements"),
+        ("NCHW", "NHWC", (8, 64, 256, 256), "streams whole lines"),
+        ("onednn:ab", "onednn:ba", (5000, 3001), "ordinary stores: tiles end inside of lines"),
+        ("onednn:ab", "onednn:ba", (4096, 4096), "prefetching"),
+        ("onednn:ab", "onednn:ba", (1, 3), "scalar loops"),
+        ("NCHW", "onednn:nChw16c", (1, 3, 4, 4), "b: 16 valid 3"),
+    ],
+)
+def test_explanation(source: str, destination: str, shape: tuple[int, ...], expected: str):
+    assert expected in explained(source, destination, shape)
+
+
+def test_scalar_loops_are_explained_by_their_boxes():
+    text = explained("NCHW", "NHWC", (1, 3, 4, 4), vector_bytes=0)
+    assert text.splitlines()[1:] == ["  copy [c_d: 16, 1 -> 3] [b: 3, 16 -> 1] at 0 -> 0: scalar loops"]
