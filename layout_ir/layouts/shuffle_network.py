@@ -122,6 +122,8 @@ def build_network(
     count = len(rows)
     if count & (count - 1) == 0:
         sizes = [count] if count <= lanes else []
+        if 1 < count <= ROWS_GATHERED:
+            sizes.append(1)
     elif count <= ROWS_GATHERED:
         sizes = [1]
     else:

@@ -27,6 +27,12 @@ INSTRUCTION_LIMIT = 1600
 WORTHWHILE = 0.7
 """Vector instructions per element above which scalar loops are as good."""
 
+FEW_INSTRUCTIONS = 6
+"""Vector instructions up to which a tile is unrolled."""
+
+UNROLLED_TILES = 4
+"""Tiles that become one."""
+
 RUN_VECTORS = 4
 """Vectors that one tile copies where both sides share a long run."""
 
@@ -61,6 +67,7 @@ def choose_tile(box: Box, lanes: int, source_size: int) -> Tile | None:
     last = sum(axis.source_at(axis.valid - 1) if not axis.is_irregular else max(axis.source_steps) for axis in box.axes)
     readable = source_size - 1 - last - affine.constant_value(box.source_offset)
     best: Tile | None = None
+    shape: tuple[Run, Run] = {}, {}
     tried: list[tuple[Run, Run]] = []
     for run in _source_runs(box.axes, lanes):
         for target, split_odd in ((lanes, False), (lanes, True), (8 * lanes, False), (lanes // 2, True)):
@@ -70,8 +77,21 @@ def choose_tile(box: Box, lanes: int, source_size: int) -> Tile | None:
             tried.append((run, rows))
             tile = _tile(box.axes, run, rows, lanes, max(readable, 0))
             if tile is not None and (best is None or tile.cost < best.cost):
-                best = tile
-    return best if best is not None and best.cost <= WORTHWHILE else None
+                best, shape = tile, (run, rows)
+    if best is None or best.cost > WORTHWHILE:
+        return None
+    return _unrolled(box.axes, best, *shape, lanes, max(readable, 0))
+
+
+def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, lanes: int, readable: int) -> Tile:
+    """A tile of few instructions made longer along the innermost loop, which would cost more than it moves."""
+    walked = [i for i, axis in enumerate(axes) if axis.extent > tile.extents[i] and axis.is_full]
+    if not walked or tile.network.cost > FEW_INSTRUCTIONS:
+        return tile
+    innermost = walked[-1]
+    count = min(power_of_two_below(axes[innermost].extent // tile.extents[innermost]), UNROLLED_TILES)
+    longer = _tile(axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, lanes, readable)
+    return longer if longer is not None and longer.cost <= tile.cost else tile
 
 
 Run = dict[int, int]
