@@ -23,8 +23,8 @@ BLOCK_TILES = 2
 PREFETCHED_TILES = 2
 """How many tiles ahead the source is asked for."""
 
-STREAMS = 32
-"""Rows that a processor's own prefetcher follows at once."""
+STREAMS = 16
+"""Rows from which on a processor's own prefetcher does not follow them all."""
 
 FAR_LINES = 64
 """Lines between rows from which on they lie in different pages."""
@@ -101,8 +101,9 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     if along_source is None or along_destination is None or along_source == along_destination:
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
         rows = sum(isinstance(value, Load) for value in tile.network.values)
-        if schedule.prefetches and levels and rows > STREAMS:
-            levels[-1] = _prefetching(box, levels[-1], 1)
+        if schedule.prefetches and levels and rows >= STREAMS:
+            follows = levels[-1].axis == along_destination and box.axes[levels[-1].axis].source_stride != 1
+            levels[-1] = _prefetching(box, levels[-1], PREFETCHED_TILES if follows else 1)
     else:
         others = [i for i in walked if i not in (along_source, along_destination)]
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
