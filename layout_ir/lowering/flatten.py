@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRefType, ModuleOp, NoneAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -48,8 +48,18 @@ def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> No
                     Rewriter.replace_value_with_new_type(argument, kind)
     for attributes in (op.properties, op.attributes):
         for name, value in attributes.items():
-            if isinstance(value, FunctionType) or isa(value, MemRefType[Attribute]):
-                attributes[name] = changed(value)
+            attributes[name] = _changed_within(value, changed)
+
+
+def _changed_within(value: Attribute, changed: Callable[[Attribute], Attribute]) -> Attribute:
+    """An attribute with the types in it changed, also those in arrays and dictionaries."""
+    if isa(value, ArrayAttr[Attribute]):
+        return ArrayAttr([_changed_within(inner, changed) for inner in value])
+    if isinstance(value, DictionaryAttr):
+        return DictionaryAttr({name: _changed_within(inner, changed) for name, inner in value.data.items()})
+    if isinstance(value, FunctionType) or isa(value, MemRefType[Attribute]):
+        return changed(value)
+    return value
 
 
 @dataclass(frozen=True)
