@@ -33,6 +33,9 @@ FEW_INSTRUCTIONS = 6
 UNROLLED_TILES = 4
 """Tiles that become one."""
 
+TOLERATED_OVERLAP = 1.2
+"""Share of cells that may be moved twice before another tile is better."""
+
 RUN_VECTORS = 4
 """Vectors that one tile copies where both sides share a long run."""
 
@@ -76,11 +79,23 @@ def choose_tile(box: Box, lanes: int, source_size: int) -> Tile | None:
                 continue
             tried.append((run, rows))
             tile = _tile(box.axes, run, rows, lanes, max(readable, 0))
-            if tile is not None and (best is None or tile.cost < best.cost):
+            if tile is not None and (best is None or _true_cost(box, tile) < _true_cost(box, best)):
                 best, shape = tile, (run, rows)
-    if best is None or best.cost > WORTHWHILE:
+    if best is None or _true_cost(box, best) > WORTHWHILE:
         return None
     return _unrolled(box.axes, best, *shape, lanes, max(readable, 0))
+
+
+def _true_cost(box: Box, tile: Tile) -> float:
+    """
+    Vector instructions per cell of the box: where tiles do not divide an axis, the last one does cells again.
+
+    A little of that is cheaper than the larger tiles that would avoid it.
+    """
+    walked = [
+        -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, tile.extents, strict=True)
+    ]
+    return tile.cost * max(math.prod(walked) / TOLERATED_OVERLAP, 1)
 
 
 def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, lanes: int, readable: int) -> Tile:
