@@ -70,7 +70,7 @@ class Session:
             return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, max(place.bytes, 1))
         kinds = cl.channel_type
         wanted = cl.ImageFormat(cl.channel_order.RGBA, getattr(kinds, CHANNELS[place.element_bytes]))
-        return cl.Image(self.context, cl.mem_flags.READ_WRITE, wanted, shape=place.image_size)
+        return cl.create_image(self.context, cl.mem_flags.READ_WRITE, wanted, place.image_size)
 
     def upload(self, place: Place, data: Bytes) -> Any:
         """A buffer or image with the content of an array of bytes."""
