@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import IO, ClassVar
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_pipeline, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError, UnregisteredConstructException
 from xdsl.xdsl_opt_main import xDSLOptMain
@@ -21,7 +22,7 @@ from layout_ir._version import __version__
 from layout_ir.errors import LayoutError, nearest
 from layout_ir.universe import LAYOUT_UNIVERSE
 
-USER_ERRORS = (ParseError, DiagnosticException, UnregisteredConstructException, LayoutError, OSError)
+USER_ERRORS = (ParseError, DiagnosticException, UnregisteredConstructException, LayoutError)
 """What is the input's fault, or the file system's; everything else is a defect and keeps its traceback."""
 
 
@@ -69,8 +70,18 @@ class LayoutOptMain(xDSLOptMain):
         # xDSL checks the target itself, but lists all of them instead of the nearest
         target_only = argparse.ArgumentParser(add_help=False)
         target_only.add_argument("-t", "--target", default="mlir")
-        target: str = target_only.parse_known_args(self._given)[0].target
-        _check_names("target", [_target_name(target)], self.available_targets, LAYOUT_UNIVERSE.all_targets)
+        self._check_target(target_only.parse_known_args(self._given)[0].target)
+
+    def _check_target(self, text: str) -> None:
+        try:
+            spec = parse_spec(text)
+            _check_names("target", [spec.name], self.available_targets, LAYOUT_UNIVERSE.all_targets)
+            if spec.name in LAYOUT_UNIVERSE.all_targets:  # before passes run for nothing
+                LAYOUT_UNIVERSE.all_targets[spec.name]().from_spec(spec)
+        except (ValueError, ArgSpecParseError) as error:
+            if isinstance(error, LayoutError):
+                raise
+            raise LayoutError(f"-t {text}: {error}") from error
 
     def setup_pipeline(self) -> None:
         try:
@@ -91,6 +102,12 @@ class LayoutOptMain(xDSLOptMain):
             endings = ", ".join(f".{ending}" for ending in self.available_frontends)
             raise LayoutError(f"{self.args.input_file}: {error}, expected one of {endings}") from error
 
+    def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
+        try:
+            return super().parse_chunk(chunk, file_extension, start_offset)
+        except UnicodeDecodeError as error:
+            raise LayoutError(f"{self.get_input_name()}: expected text in UTF-8: {error}") from error
+
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:
             return sys.stdout
@@ -102,13 +119,6 @@ class LayoutOptMain(xDSLOptMain):
         if self._pending is not None:
             with open(self.args.output_file, "w", encoding="utf-8") as file:
                 file.write(self._pending.text)
-
-
-def _target_name(text: str) -> str:
-    try:
-        return parse_spec(text).name
-    except (ValueError, ArgSpecParseError) as error:
-        raise LayoutError(f"-t {text}: {error}") from error
 
 
 def _check_names(kind: str, names: Iterable[str], known: Iterable[str], ours: Iterable[str]) -> None:
@@ -124,6 +134,9 @@ def main(args: Sequence[str] | None = None) -> int:
         LayoutOptMain(args).run()
     except BrokenPipeError:  # the reader of our output has seen enough
         sys.stderr.close()
+        return 1
+    except OSError as error:
+        print(f"layout-opt: cannot open {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
     except USER_ERRORS as error:
         notes = getattr(error, "__notes__", ())

@@ -32,6 +32,8 @@ def layout_opt(*args: str, text: str = ONE_OP) -> subprocess.CompletedProcess[st
         (["-p", "layout-resolve"], OPEN, "expected a layout that says where every element lies"),
         (["-t", "mlirr"], ONE_OP, "unknown target 'mlirr', .*; did you mean mlir"),
         (["-t", "c{"], ONE_OP, "c{"),
+        (["-t", "c{heading=true}"], ONE_OP, r'c\{heading=true\}: .*\["heading"\] not found in expected .*\["header"\]'),
+        (["-t", "c{header=maybe}"], ONE_OP, "c{header=maybe}: Incompatible types"),
         ([], "%0 = layout.reorder", "stdin:1:20"),
         ([], ONE_OP.replace("NHWC", "NHWH"), "expected every dim once"),
         ([], ONE_OP.replace("2x3x8x8xf32, #", "2x3x8x9xf32, #"), "layout.reorder: expected source and destination"),
@@ -48,6 +50,15 @@ def test_a_mistake_is_one_message_and_no_traceback(args: list[str], text: str, m
     assert result.stdout == ""
     assert result.stderr.startswith("layout-opt: ")
     assert re.search(message, result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+def test_a_file_that_is_no_text_is_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "a.mlir"
+    path.write_bytes(b"\xff\xfe\x00")
+    result = layout_opt(str(path))
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"layout-opt: {path}: expected text in UTF-8: ")
     assert "Traceback" not in result.stderr
 
 
