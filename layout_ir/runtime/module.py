@@ -80,8 +80,11 @@ def compile_functions(
     written = written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})
     kernels: list[Kernel] = []
     for name, storages in zip(names, signatures, strict=True):
+        # a result is one even where it has no elements that a loop could write
+        first_result = len(arguments(find_function(module, name)))
+        outputs = {*written[name], *range(first_result, len(storages))}
         buffers = [
-            KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in written[name])
+            KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in outputs)
             for i, storage in enumerate(storages)
         ]
         kernels.append(load_kernel(source, name, buffers, threads=threads))

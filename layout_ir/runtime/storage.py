@@ -53,10 +53,13 @@ def is_row_major(index_map: IndexMap) -> bool:
 
 
 def new_storage(index_map: IndexMap, dtype: npt.DTypeLike, fill: int = 0) -> npt.NDArray[Any]:
-    """A 1-D array for a storage, every byte set to `fill`."""
+    """A 1-D array for a storage, every byte set to `fill`; raises `LayoutError` for 2^63 bytes and more."""
     import numpy as np
 
     from layout_ir.interpreter.reference import allocated_size
 
     dtype = np.dtype(dtype)
-    return np.full(allocated_size(index_map) * dtype.itemsize, fill, np.uint8).view(dtype)
+    size = allocated_size(index_map) * dtype.itemsize
+    if size >= 2**63:  # numpy's own message says less
+        raise LayoutError(f"expected a storage of less than 2^63 bytes, got {size}")
+    return np.full(size, fill, np.uint8).view(dtype)

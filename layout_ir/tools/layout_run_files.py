@@ -38,7 +38,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
     except OSError as error:
         raise LayoutError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise LayoutError(f"cannot read {path}: expected a .npy or .npz file of numbers: {error}") from None
+        reason = "" if "pickle" in str(error) else f": {error}"  # numpy's advice is to trust the file
+        raise LayoutError(f"cannot read {path}: expected a .npy or .npz file of numbers{reason}") from None
 
 
 @dataclass(frozen=True, eq=False)

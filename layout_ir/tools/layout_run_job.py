@@ -18,8 +18,9 @@ from layout_ir.errors import LayoutError
 from layout_ir.interpreter.functions import Storage, arguments, results
 from layout_ir.interpreter.module import interpret
 from layout_ir.interpreter.reference import allocated_size
+from layout_ir.layouts.index_map import IndexMap
 from layout_ir.runtime.kernel import Kernel
-from layout_ir.runtime.storage import as_storage, new_storage
+from layout_ir.runtime.storage import as_storage, is_row_major, new_storage
 from layout_ir.tools.layout_run_files import Given
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ def prepare_input(given: Given | None, storage: Storage, seed: int, function: st
     """The storage of an argument: from the user's array, or made of random bits that depend on the seed only."""
     if given is not None:
         what = f"{function}: {given.origin} for {storage.name}"
-        return as_storage(given.array, storage.index_map, storage.element, what)
+        result = as_storage(given.array, storage.index_map, storage.element, what)
+        _check_file_shape(given.array.shape, storage.index_map, what)
+        return result
     import numpy as np
 
     random = np.random.default_rng(seed)
@@ -183,6 +186,18 @@ def prepare_input(given: Given | None, storage: Storage, seed: int, function: st
     made = new_storage(storage.index_map, storage.element.numpy)
     made.view(np.uint8)[:] = np.frombuffer(random.bytes(made.nbytes), np.uint8)
     return made
+
+
+def _check_file_shape(shape: tuple[int, ...], index_map: IndexMap, what: str) -> None:
+    """Raise `LayoutError` for as many elements in another shape, such as NHWC's for NCHW; axes of 1 are free."""
+    stored = index_map.storage_shape
+    fitting = [stored, index_map.extents, *([index_map.shape] if is_row_major(index_map) else [])]
+    if len(shape) > 1 and _without_ones(shape) not in map(_without_ones, fitting):
+        raise LayoutError(f"{what}: expected an array shaped {list(stored)} or flat, got {list(shape)}")
+
+
+def _without_ones(shape: Sequence[int]) -> list[int]:
+    return [size for size in shape if size != 1]
 
 
 def layout_text(kind: Attribute) -> str:

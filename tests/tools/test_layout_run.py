@@ -97,6 +97,22 @@ def test_input_and_output(given: str, capsys: pytest.CaptureFixture[str]) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    "layout, shape",
+    [("", (10,)), ("", (1, 2, 5)), ("", (2, 1, 5, 1)), ('#layout.format<"CN">', (5, 2)), (BLOCKED, (2, 2, 4))],
+)
+def test_shapes_of_input_files(layout: str, shape: tuple[int, ...]) -> None:
+    Path("a.mlir").write_text(pack(source=layout, destination="strided<[5, 1]>"))
+    np.save("x.npy", np.zeros(shape, np.float32))
+    assert main(["a.mlir", "--input", "x.npy", "--repeat", "0"]) == 0
+
+
+def test_a_result_without_elements_is_an_output() -> None:
+    Path("a.mlir").write_text(pack().replace("2x5", "0x5"))
+    assert main(["a.mlir", "--output", "y.npy"]) == 0
+    assert np.load("y.npy").shape == (0, 0, 0)
+
+
 def test_several_inputs_and_outputs() -> None:
     Path("a.mlir").write_text(
         "func.func @swap(%a: tensor<2x5xf32>, %b: tensor<3xi8>) -> (tensor<3xi8>, tensor<2x5xf32>) {\n"
@@ -198,6 +214,16 @@ ERRORS: dict[str, tuple[str, list[str], str]] = {
         ["a.mlir", "--input", "x.npy"],
         "pack: x.npy for x: expected the storage, shaped [5, 2] or flat, got an array of the logical shape [2, 5]",
     ),
+    "as many elements in another shape": (
+        pack(),
+        ["a.mlir", "--input", "turned.npy"],
+        "pack: turned.npy for x: expected an array shaped [2, 5] or flat, got [5, 2]",
+    ),
+    "a storage that nothing can hold": (
+        pack(destination="strided<[1, 1]>").replace("2x5", "2305843009213693952x1"),
+        ["a.mlir"],
+        "expected a storage of less than 2^63 bytes, got 9223372036854775808",
+    ),
     "dtype": (
         pack(),
         ["a.mlir", "--input", "double.npy"],
@@ -231,6 +257,7 @@ def test_errors(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.mlir").write_text(text)
     np.save("x.npy", X)
     np.save("long.npy", np.zeros(11, np.float32))
+    np.save("turned.npy", X.reshape(5, 2))
     np.save("double.npy", X.astype(np.float64))
     np.save("objects.npy", np.array([None]), allow_pickle=True)
     Path("empty.npy").touch()
