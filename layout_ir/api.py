@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from layout_ir.errors import LayoutError, nearest
 from layout_ir.formats.format import Format, FormatOptions
 from layout_ir.formats.registry import formats, parse_format
 from layout_ir.layouts.element_type import ElementType, element_type
-from layout_ir.layouts.layout import Layout
+from layout_ir.layouts.layout import Layout, whole_number, whole_numbers
 from layout_ir.layouts.strided import StridedLayout
 from layout_ir.layouts.tiled import TiledLayout
 
@@ -48,8 +49,11 @@ def layout(
 
     Raises `LayoutError` for a name that is not known (with the nearest ones), or an option that the name does not take.
     """
-    numbers = None if strides is None else tuple(int(stride) for stride in strides)
-    options = FormatOptions(dims, groups, c0, hidden_size, input_size, numbers, offset)
+    _check_texts(text, dims)
+    numbers = None if strides is None else whole_numbers(strides, "strides: expected a list")
+    given = {"groups": groups, "c0": c0, "hidden_size": hidden_size, "input_size": input_size, "offset": offset}
+    whole = {name: whole_number(value, name) for name, value in given.items() if value is not None}
+    options = FormatOptions(dims, strides=numbers, **whole)
     if isinstance(text, Layout):
         options.only("a layout that is given as such")
         return text
@@ -62,6 +66,13 @@ def layout(
         options.only("an explicit layout")
         return _explicit_layout(text)
     return parse_format(text, options)
+
+
+def _check_texts(text: object, dims: object) -> None:
+    if not isinstance(text, str | Layout):
+        raise LayoutError(f"expected a layout or its name, got {text!r}")
+    if not isinstance(dims, str | None):
+        raise LayoutError(f"dims: expected a text such as 'HWCN', got {dims!r}")
 
 
 @lru_cache(maxsize=1024)
@@ -120,11 +131,18 @@ def compile_reorder(
     """
     if target not in TARGETS:
         raise LayoutError(f"unknown target '{target}', expected {' or '.join(TARGETS)}{nearest(target, TARGETS)}")
-    source, destination = _pair(src, dst, dims)
-    return _compiled(source, destination, tuple(int(size) for size in shape), element_type(dtype), threads, pad)
+    source, destination = (_layout(text, dims) for text in (src, dst))
+    sizes, element = whole_numbers(shape, "expected a shape"), element_type(dtype)
+    check_dim_order(source, destination, len(sizes))
+    return _compiled(source, destination, sizes, element, threads, _distinct(pad))
 
 
-@lru_cache(maxsize=256)
+def _distinct(pad: float | None) -> float | None:
+    """A zero is an int and a negative zero a float, which the caches of kernels tell apart, as they compare equal."""
+    return 0 if pad == 0 and math.copysign(1, pad) > 0 else pad
+
+
+@lru_cache(maxsize=256, typed=True)
 def _compiled(
     source: Layout,
     destination: Layout,
@@ -141,18 +159,20 @@ def _compiled(
     return kernel
 
 
-def _pair(src: str | Layout, dst: str | Layout, dims: str | None) -> tuple[Layout, Layout]:
-    """Two layouts of one tensor; raises `LayoutError` where they name the same dims in different orders."""
-    pair = [text if isinstance(text, Layout) else layout(text, dims=dims) for text in (src, dst)]
-    source, destination = pair
-    if isinstance(source, Format) and isinstance(destination, Format):
-        left, right = ([dim.lower() for dim in one.logical_dims or ()] for one in (source, destination))
-        if left != right and sorted(left) == sorted(right):
-            raise LayoutError(
-                f"expected one order of the logical dims, got {','.join(left)} for {source} and {','.join(right)} for "
-                f'{destination}; give it as dims="{"".join(left).upper()}"'
-            )
-    return source, destination
+def _layout(text: str | Layout, dims: str | None) -> Layout:
+    return text if isinstance(text, Layout) else layout(text, dims=dims)
+
+
+def check_dim_order(source: Layout, destination: Layout, rank: int) -> None:
+    """Raise `LayoutError` where two layouts of one tensor name the same dims in different orders."""
+    if not (isinstance(source, Format) and isinstance(destination, Format)):
+        return
+    left, right = ([dim.lower() for dim in one.dims_of_rank(rank) or ()] for one in (source, destination))
+    if left != right and sorted(left) == sorted(right):
+        raise LayoutError(
+            f"expected one order of the logical dims, got {','.join(left)} for {source} and {','.join(right)} for "
+            f'{destination}; give it as dims="{"".join(left).upper()}"'
+        )
 
 
 def reorder(
@@ -178,11 +198,14 @@ def reorder(
     """
     from layout_ir.runtime.storage import as_storage, new_storage
 
-    source, destination = _pair(src, dst, dims)
+    if not hasattr(array, "dtype"):
+        raise LayoutError(f"array: expected a numpy array, got {type(array).__name__}")
+    source, destination = (_layout(text, dims) for text in (src, dst))
     element = element_type(array.dtype if dtype is None else dtype)
-    sizes = _logical_shape(array.shape, source, element) if shape is None else tuple(int(size) for size in shape)
+    sizes = _logical_shape(array.shape, source, element) if shape is None else whole_numbers(shape, "expected a shape")
+    check_dim_order(source, destination, len(sizes))
     stored = as_storage(array, source.index_map(sizes, element), element, "array")
-    kernel = _compiled(source, destination, sizes, element, threads, pad)
+    kernel = _compiled(source, destination, sizes, element, threads, _distinct(pad))
     target = destination.index_map(sizes, element)
     result = new_storage(target, stored.dtype)
     kernel(stored, result)

@@ -93,6 +93,28 @@ def test_layout(text: str, options: dict[str, Any], expected: str) -> None:
             lambda: li.reorder(np.zeros((2, 3)), "NC", "CN", dtype="f32"),
             r"expected elements of float32 \(f32\), got flo",
         ),
+        (lambda: li.reorder([[1.0, 2.0]], "NC", "CN"), "array: expected a numpy array, got list"),
+        (lambda: li.layout(None), "expected a layout or its name, got None"),
+        (lambda: li.layout("NC", dims=5), "dims: expected a text such as 'HWCN', got 5"),
+        (lambda: li.layout("ascend:FRACTAL_Z", groups="2"), "groups: expected a whole number, got '2'"),
+        (lambda: li.layout("strided", strides=(2.5, 1)), "strides: expected a list of whole numbers, got"),
+        (lambda: li.layout("NC").index_map((2.5, 1)), "NC: expected a shape of whole numbers, got"),
+        (lambda: li.layout("NC").index_map(7), "NC: expected a shape of whole numbers, got 7"),
+        (lambda: li.layout("NC").index_map((2, 1), None), "expected an element type, got None"),
+        (lambda: li.layout("(d0) -> (d0 - 1)").index_map((4,)).offsets(), "expected offsets from 0 to 2, got -1 to 2"),
+        (lambda: li.compile_reorder("NC", "CN", shape=None, dtype="f32"), "expected a shape of whole numbers, got Non"),
+        (
+            lambda: li.compile_reorder("NC", "CN", shape=(2, 3), dtype="f16", pad=70000),
+            "a pad that f16 can hold, got 70",
+        ),
+        (
+            lambda: li.compile_reorder("NC", "CN", shape=(2, 3), dtype="f16", pad="a"),
+            "number or None as the pad, got 'a'",
+        ),
+        (
+            lambda: li.compile_reorder("NCHW", "mace:IN_OUT_CHANNEL", shape=(1, 3, 4, 5), dtype="f32"),
+            'got n,c,h,w for "NCHW" and n,h,w,c for "mace:IN_OUT_CHANNEL"; give it as dims="NCHW"',
+        ),
         (lambda: li.no_such_name, "has no attribute 'no_such_name'"),
     ],
 )
@@ -160,6 +182,19 @@ def test_kernel_leaves_gaps_and_what_follows_alone() -> None:
     for n, c in np.ndindex(3, 4):
         expected[1 + 8 * n + 2 * c] = 4 * n + c
     assert (destination == expected).all()
+
+
+def test_pads_that_compare_equal_are_not_the_same_bits() -> None:
+    array = np.ones((1, 1), np.float32)
+    for pad in (0, -0.0, 0.0, False, np.float32(-0.0)):
+        result = li.reorder(array, "NC", "(n, c) -> (n, c), round_up = [1, 2]", pad=pad)
+        assert np.signbit(result[0, 1]) == np.signbit(pad)
+
+
+def test_a_kernel_returns_a_destination_without_elements() -> None:
+    destination = np.empty(0, np.float32)
+    kernel = li.compile_reorder("NC", "CN", shape=(0, 3), dtype="f32")
+    assert kernel(np.empty(0, np.float32), destination) is destination
 
 
 def test_gaps_of_a_new_array_are_zeros() -> None:

@@ -19,7 +19,7 @@ from layout_ir.explanation.subject import Subject
 from layout_ir.explanation.words import map_text, storage_order
 from layout_ir.layouts.element_type import ElementType, element_type
 from layout_ir.layouts.index_map import IndexMap
-from layout_ir.layouts.layout import Layout
+from layout_ir.layouts.layout import Layout, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def explain(
         strides=strides,
         offset=offset,
     )
-    sizes, kind = tuple(int(size) for size in shape), element_type(dtype)
+    sizes, kind = whole_numbers(shape, "expected a shape"), element_type(dtype)
     subject = Subject(variant(subject_layout, len(sizes)), len(sizes), kind, sizes)
     index_map = subject.index_map
     return Explanation(

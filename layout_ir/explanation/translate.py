@@ -18,7 +18,7 @@ from layout_ir.explanation.catalogue import (
 from layout_ir.explanation.subject import Subject
 from layout_ir.formats.registry import ALIASES
 from layout_ir.layouts.element_type import element_type
-from layout_ir.layouts.layout import Layout
+from layout_ir.layouts.layout import Layout, whole_numbers
 
 
 def translate(
@@ -77,7 +77,7 @@ def _no_name(subject: Subject, system: str, unlisted: list[Related]) -> LayoutEr
 def _subject(source: Layout, shape: Sequence[int] | None, dtype: object) -> Subject:
     kind = element_type(dtype)
     if shape is not None:
-        sizes = tuple(int(size) for size in shape)
+        sizes = whole_numbers(shape, "expected a shape")
         result = Subject(variant(source, len(sizes)), len(sizes), kind, sizes)
         _ = result.index_map  # a shape that does not fit is refused here
         return result

@@ -91,6 +91,10 @@ class Format(Layout):
             return None
         return tuple(self.dims[i] for i in self._order)
 
+    def dims_of_rank(self, rank: int) -> tuple[str, ...] | None:
+        """As `logical_dims`, where a name that means tensors of several ranks is used for one of `rank` dims."""
+        return self.logical_dims
+
     @abstractmethod
     def resolve_canonical(self, shape: tuple[int, ...], dtype: ElementType) -> ExplicitLayout:
         """The explicit layout of a tensor whose dims are given in the vendor's own order."""

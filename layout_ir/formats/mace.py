@@ -38,6 +38,10 @@ _VARIANTS: dict[str, dict[str, Formula]] = {**IMAGES, **BUFFERS}
 class MaceFormat(Format):
     """A name of MACE's. Some names mean tensors of two ranks; the shape, or the option `dims`, says which."""
 
+    def dims_of_rank(self, rank: int) -> tuple[str, ...] | None:
+        by_rank = {len(dims): tuple(dims) for dims in _VARIANTS[self.name]}
+        return self.logical_dims or by_rank.get(rank)
+
     def resolve_canonical(self, shape: tuple[int, ...], dtype: ElementType) -> TiledLayout:
         variants = _VARIANTS[self.name]
         for dims, formula in variants.items():

@@ -100,6 +100,8 @@ def element_type(dtype: object) -> ElementType:
         return dtype
     if isinstance(dtype, str):
         return _named(dtype)
+    if dtype is None:  # numpy takes it for float64
+        raise LayoutError("expected an element type, got None")
     import numpy as np
 
     try:

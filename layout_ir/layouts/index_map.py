@@ -202,8 +202,18 @@ class IndexMap:
         return equality(self, other)
 
     def offsets(self) -> npt.NDArray[np.int64]:
-        """Element offset of every logical index: an int64 array of shape `shape`."""
-        return evaluate(affine_sum(self.coordinates, self.strides, self.offset), self.shape)
+        """
+        Element offset of every logical index: an int64 array of shape `shape`.
+
+        Raises `LayoutError` for an explicit layout that leaves its storage, such as `(d0) -> (d0 - 1)`.
+        """
+        values = evaluate(affine_sum(self.coordinates, self.strides, self.offset), self.shape)
+        if values.size and not 0 <= values.min() <= values.max() < self.storage_size:
+            raise LayoutError(
+                f"expected offsets from 0 to {self.storage_size - 1}, got {values.min()} to {values.max()} "
+                f"for the shape {list(self.shape)}"
+            )
+        return values
 
     def pixels(self) -> npt.NDArray[np.int64]:
         """Image coordinates (x, y, lane) of every logical index: an int64 array of shape `shape + (3,)`."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import index
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.index_map import IndexMap
@@ -29,10 +30,26 @@ class Layout(ABC):
 
 def checked_shape(shape: Sequence[int], rank: int | None, what: str, dims: Sequence[str] = ()) -> tuple[int, ...]:
     """`shape` as a tuple of ints; raises `LayoutError` for another rank or a negative extent, naming `what`."""
-    sizes = tuple(int(size) for size in shape)
+    sizes = whole_numbers(shape, f"{what}: expected a shape")
     if rank is not None and len(sizes) != rank:
         names = f" ({', '.join(dims)})" if dims else ""
         raise LayoutError(f"{what}: expected a shape of rank {rank}{names}, got rank {len(sizes)}: {list(sizes)}")
     if any(size < 0 for size in sizes):
         raise LayoutError(f"{what}: expected sizes that are known and not negative, got {list(sizes)}")
     return sizes
+
+
+def whole_numbers(values: Iterable[int], expected: str) -> tuple[int, ...]:
+    """`values` as ints; raises `LayoutError`, which begins with `expected`, for fractions, text and what is no list."""
+    try:
+        return tuple(index(value) for value in values)
+    except TypeError:
+        raise LayoutError(f"{expected} of whole numbers, got {values!r}") from None
+
+
+def whole_number(value: int, what: str) -> int:
+    """`value` as an int; raises `LayoutError`, which names `what`, for fractions and text."""
+    try:
+        return index(value)
+    except TypeError:
+        raise LayoutError(f"{what}: expected a whole number, got {value!r}") from None

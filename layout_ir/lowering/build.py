@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import SupportsFloat
 
 from xdsl.dialects.builtin import FloatAttr, FunctionType, IntegerAttr, IntegerType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -70,14 +71,23 @@ def layout_attr(layout: Layout) -> Attribute:
 def _pad(pad: float | None, element: ElementType, kind: Attribute) -> Attribute | None:
     if pad is None:
         return UndefAttr()
+    _check_number(pad)
     if pad == 0 and math.copysign(1, pad) > 0:
         return None
     if not isa(kind, IntegerType):
-        return FloatAttr(float(pad), kind)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
+        try:
+            return FloatAttr(float(pad), kind)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
+        except OverflowError:
+            raise LayoutError(f"expected a pad that {element} can hold, got {pad}") from None
     low, high = _range(element)
     if not (low <= pad <= high and int(pad) == pad):
         raise LayoutError(f"expected a pad that is a whole number from {low} to {high} for {element}, got {pad}")
     return IntegerAttr(int(pad), kind)
+
+
+def _check_number(pad: object) -> None:
+    if not isinstance(pad, SupportsFloat):
+        raise LayoutError(f"expected a number or None as the pad, got {pad!r}")
 
 
 def _range(element: ElementType) -> tuple[int, int]:
