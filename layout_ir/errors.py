@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os.path import commonprefix
 
 
 class LayoutError(ValueError):
@@ -27,3 +28,18 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
     if not matches:
         return ""
     return "; did you mean " + " or ".join(candidates[match] for match in matches) + "?"
+
+
+def departure(name: str, known: Iterable[str]) -> str:
+    """
+    The part of an error message that says where a name leaves the known ones, and what could stand there.
+
+    Example: `departure("HTA_N4", ["HTA_NCHW32", "HTA_D32"])` is `"expected 'CHW32' at position 5, got '4'"`.
+    """
+    shared = {candidate: len(commonprefix([name, candidate])) for candidate in known}
+    position = max(shared.values(), default=0)
+    endings = [candidate[position:] for candidate, length in shared.items() if length == position]
+    expected = " or ".join(f"'{ending}'" if ending else "the end" for ending in endings)
+    rest = name[position:]
+    got = f"'{rest[:32]}{'...' if len(rest) > 32 else ''}'" if rest else "the end"
+    return f"expected {expected} at position {position}, got {got}"

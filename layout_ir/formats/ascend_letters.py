@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 
 from xdsl.ir.affine import AffineExpr
 
@@ -39,21 +40,32 @@ _NARROW = "_C04"
 def parse_letters(name: str) -> Notation:
     """The notation of a name by letters; raises `LayoutError` with the position where the grammar ends."""
     narrow = name.endswith(_NARROW)
-    axes = _axes(name, name.removesuffix(_NARROW))
-    blocked = "C1" in axes
+    spelled = name.removesuffix(_NARROW)
+    axes = _axes(name, spelled)
+    _check_together(name, axes, len(spelled), narrow)
     whole = {axis[0] for axis in axes}
     dims = tuple(letter for letter in LOGICAL_ORDER if letter in whole)
-    if blocked != ("C0" in axes) or ("Co" in axes and not blocked) or (narrow and not blocked):
-        raise LayoutError(f"'{name}': expected C1 and C0 together, got the axes {' '.join(axes)}")
-    if blocked and "C" in axes:
-        raise LayoutError(f"'{name}': expected C whole or as C1 and C0, got both")
-    if blocked and "N" not in axes:
-        # the shape code of C1HWC0 blocks N under the name of C, so such a name does not say what it means
-        raise LayoutError(f"'{name}': expected the axis N in a blocked format, got the axes {' '.join(axes)}")
     formula = partial(_axis_formula, axes=axes, dims=dims)
     if narrow:
         return Notation(dims, formula, fixed_c0=4)
-    return Notation(dims, formula, takes=("c0",)) if blocked else Notation(dims, formula)
+    return Notation(dims, formula, takes=("c0",)) if "C1" in axes else Notation(dims, formula)
+
+
+def _check_together(name: str, axes: Sequence[str], end: int, narrow: bool) -> None:
+    """Raise `LayoutError` for axes that mean nothing without others, or beside them; `end` is the position after."""
+    positions = dict(zip(axes, accumulate(map(len, axes), initial=0), strict=False))
+    for axis, partner in (("C1", "C0"), ("C0", "C1"), ("Co", "C1")):
+        if axis in positions and partner not in positions:
+            raise LayoutError(
+                f"'{name}': expected C1 and C0 together, got {axis} at position {positions[axis]} without {partner}"
+            )
+    if narrow and "C1" not in positions:
+        raise LayoutError(f"'{name}': expected C1 and C0 together in front of {_NARROW} at position {end}, got none")
+    if "C1" in positions and "C" in positions:
+        raise LayoutError(f"'{name}': expected C whole or as C1 and C0, got both, C at position {positions['C']}")
+    if "C1" in positions and "N" not in positions:
+        # the shape code of C1HWC0 blocks N under the name of C, so such a name does not say what it means
+        raise LayoutError(f"'{name}': expected the axis N in a blocked format, got none before position {end}")
 
 
 def _axes(name: str, spelled: str) -> tuple[str, ...]:

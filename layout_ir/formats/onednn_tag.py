@@ -121,7 +121,7 @@ def _listed_characters() -> list[tuple[str, frozenset[str]]]:
 def _outer_letters(name: str) -> str:
     """The letters before the first digit."""
     if not name:
-        raise LayoutError("expected a tag such as nchw or aBcd16b, got an empty name")
+        raise LayoutError("expected a tag such as nchw or aBcd16b at position 0, got an empty name")
     letters = ""
     for position, letter in enumerate(name):
         if letter.isascii() and letter.isdigit():

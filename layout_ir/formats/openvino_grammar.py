@@ -45,7 +45,9 @@ def parse_order(name: str) -> StorageOrder:
     """
     reader = _Reader(name)
     if len(name) > LONGEST_NAME:
-        raise LayoutError(f"openvino: expected a name of at most {LONGEST_NAME} characters, got {len(name)}")
+        raise LayoutError(
+            f"openvino: expected the end of the name at position {LONGEST_NAME} or before, got {len(name)} characters"
+        )
     stem, rotated = name.removesuffix(_ROTATED), name.endswith(_ROTATED)
     swizzle = _SWIZZLED.search(stem)
     stem = stem[: swizzle.start()] if swizzle else stem

@@ -49,7 +49,7 @@ def parse(name: str, options: FormatOptions) -> Format:
         if letter.lower() in name[:position].lower():
             raise LayoutError(f"'{name}': expected every dim once, got '{letter}' again at position {position}")
     if not name:
-        raise LayoutError("expected a layout's name, got an empty string")
+        raise LayoutError("expected a layout's name at position 0, got an empty string")
     options.only(f"'{name}'", "dims")
     dims = logical_order(name)
     outer = [dims.index(letter) for letter in name]

@@ -42,7 +42,9 @@ def vendor(system: str) -> VendorModule:
     key = ALIASES.get(system.lower(), system.lower())
     if key not in SYSTEMS:
         known = [*SYSTEMS, *ALIASES]
-        raise LayoutError(f"unknown system '{system}', expected one of {', '.join(SYSTEMS)}{nearest(system, known)}")
+        raise LayoutError(
+            f"unknown system '{system}', expected one of {', '.join(SYSTEMS)} at position 0{nearest(system, known)}"
+        )
     return cast(VendorModule, import_module(SYSTEMS[key]))
 
 

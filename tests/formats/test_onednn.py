@@ -108,7 +108,7 @@ def test_the_registry_finds_the_notation() -> None:
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("", "expected a tag such as nchw or aBcd16b, got an empty name"),
+        ("", "expected a tag such as nchw or aBcd16b at position 0, got an empty name"),
         ("16c", "expected the outer order of the dims at position 0, got '1'"),
         ("nchw16c", "expected 'C' at position 1, since the dim is blocked, got 'c'; did you mean nChw16c"),
         ("nChw16", "expected the dim of the block 16 at position 6, got the end of the name"),

@@ -243,7 +243,7 @@ def test_shapes_that_do_not_fit(name: str, shape: tuple[int, ...], message: str)
         ("b_fs_yx_fsv16\n", "expected the end of the block at position 13"),
         ("b_fs_yx_fsv\N{FULLWIDTH DIGIT ONE}", "expected the size of the block at position 11"),
         ("", "at position 0, got the end of the name"),
-        ("x" * 10**6, "expected a name of at most 128 characters, got 1000000"),
+        ("x" * 10**6, "expected the end of the name at position 128 or before, got 1000000 characters"),
         ("nv12", "has no layout: a media surface of two planes"),
         ("bs_fs_fsv8_bsv16", "has no layout: no kernel computes its index"),
         ("any", "has no layout: it stands for no layout"),
