@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os.path import commonprefix
+from itertools import takewhile
 
 
 class LayoutError(ValueError):
@@ -36,10 +36,15 @@ def departure(name: str, known: Iterable[str]) -> str:
 
     Example: `departure("HTA_N4", ["HTA_NCHW32", "HTA_D32"])` is `"expected 'CHW32' at position 5, got '4'"`.
     """
-    shared = {candidate: len(commonprefix([name, candidate])) for candidate in known}
+    shared = {candidate: _shared_length(name, candidate) for candidate in known}
     position = max(shared.values(), default=0)
     endings = [candidate[position:] for candidate, length in shared.items() if length == position]
     expected = " or ".join(f"'{ending}'" if ending else "the end" for ending in endings)
     rest = name[position:]
     got = f"'{rest[:32]}{'...' if len(rest) > 32 else ''}'" if rest else "the end"
     return f"expected {expected} at position {position}, got {got}"
+
+
+def _shared_length(left: str, right: str) -> int:
+    pairs = zip(left, right, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from layout_ir.errors import LayoutError, nearest
+from layout_ir.errors import LayoutError, departure, nearest
 from layout_ir.formats.format import Format, FormatOptions
 from layout_ir.formats.mace_buffers import BUFFERS
 from layout_ir.formats.mace_images import IMAGES
@@ -69,9 +69,7 @@ def names() -> Sequence[str]:
 def parse(name: str, options: FormatOptions) -> Format:
     """The format of a name of MACE's; raises `LayoutError` for an unknown one or for `dims` that do not fit it."""
     if name not in _VARIANTS:
-        raise LayoutError(
-            f"unknown format 'mace:{name}', expected one of {', '.join(_VARIANTS)}{nearest(name, _VARIANTS)}"
-        )
+        raise LayoutError(f"unknown format 'mace:{name}': {departure(name, _VARIANTS)}{nearest(name, _VARIANTS)}")
     options.only(f"mace:{name}", "dims")
     result = MaceFormat("mace", name, options, _dims(name, options.dims))
     _ = result.logical_dims  # an order that does not fit is refused here, before any tensor is there
