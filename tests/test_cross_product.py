@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from layout_families import DTYPES, FAMILIES, Choice, Family, layout_of
-from reorder_batch import Reorder, faults, interpreted, kernels, lowered
+from reorder_batch import GUARD, Reorder, faults, interpreted, kernels, lowered
+from xdsl.dialects.scf import ParallelOp
 
 from layout_ir.errors import LayoutError
+from layout_ir.runtime.compiler import THREADS_FLAG
 
 ALL = os.environ.get("LAYOUT_IR_TESTS") == "all"
 BATCH = 210
 """Reorders in one C file."""
 
-VECTOR_STEPS = {16: 1, 32: 1, 64: 1} if ALL else {16: 5, 32: 11, 64: 23}
-"""Width in bytes to how many pairs one is taken of; the steps share no factor with the numbers of layouts."""
+VECTOR_STEPS = {16: 1, 32: 1, 64: 1} if ALL else {16: 3, 32: 8, 64: 16}
+"""Width in bytes to how many pairs one is taken of, at random."""
 
 LARGEST_INTERPRETED = 400
 """Elements of the largest reorder whose loops are interpreted, at about 20 microseconds an element."""
@@ -33,7 +37,9 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 def batches(family: Family, step: int = 1) -> Iterator[list[Reorder]]:
     """One in `step` reorders of a family, cut into batches."""
-    chosen = list(family.reorders())[::step]
+    chosen = list(family.reorders())
+    if step > 1:
+        chosen = random.Random(f"{family.name} {step}").sample(chosen, -(-len(chosen) // step))
     for start in range(0, len(chosen), BATCH):
         yield chosen[start : start + BATCH]
 
@@ -59,6 +65,15 @@ def test_scalar_kernels(name: str, number: int, tmp_path: Path) -> None:
 )
 def test_vector_kernels(vector_bytes: int, name: str, number: int, tmp_path: Path) -> None:
     check(list(batches(BY_NAME[name], VECTOR_STEPS[vector_bytes]))[number], tmp_path, vector_bytes)
+
+
+@pytest.mark.parametrize("vector_bytes", [0, 32])
+def test_threads(vector_bytes: int, tmp_path: Path) -> None:
+    reorders = [case for family in FAMILIES for case in list(family.reorders())[:: 7 if ALL else 37]]
+    module = lowered(reorders, vector_bytes, threads=True)
+    assert sum(isinstance(op, ParallelOp) for op in module.walk()) > len(reorders) // 2
+    found = faults(reorders, kernels(module, tmp_path, THREADS_FLAG))
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("vector_bytes", [0, 16, 64])
@@ -99,3 +114,37 @@ def possible(choice: Choice, family: Family) -> set[object]:
             continue
         result |= {shape, dtype}
     return result
+
+
+FAULTS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], object], str]] = {
+    "nothing is written": (lambda source, destination: None, "16 of 16 cells are wrong, first at 0"),
+    "one cell is wrong": (
+        lambda source, destination: np.put(destination, 5, 0x1234),
+        "1 of 16 cells are wrong, first at 5",
+    ),
+    "a pad is not written": (lambda source, destination: np.put(destination, 15, 0xA5A5), "first at 15: expected 0x0"),
+    "a cell behind the end": (lambda source, destination: np.put(around(destination), -1, 1), "first at 95"),
+    "a cell in front": (lambda source, destination: np.put(around(destination), 0, 1), f"first at {-GUARD}"),
+    "the source is written": (lambda source, destination: np.put(source, 3, 1), "the source was changed"),
+}
+
+
+def around(destination: np.ndarray) -> np.ndarray:
+    assert isinstance(destination.base, np.ndarray)
+    return destination.base.view(destination.dtype)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_check_catches(name: str) -> None:
+    fault, message = FAULTS[name]
+    plain, blocked = layout_of("(d0, d1) -> (d0, d1)", ()), layout_of("onednn:aB4b", ())
+    case = Reorder(plain, blocked, (2, 5), "i16")
+
+    def run(source: np.ndarray, destination: np.ndarray) -> None:
+        if name != "nothing is written":
+            (right,) = interpreted(lowered([case]))
+            right(source, destination)
+        fault(source, destination)
+
+    (found,) = faults([case], [run])
+    assert message in found

@@ -75,18 +75,18 @@ def module_of(reorders: Sequence[Reorder]) -> ModuleOp:
     return module
 
 
-def lowered(reorders: Sequence[Reorder], vector_bytes: int = 0) -> ModuleOp:
+def lowered(reorders: Sequence[Reorder], vector_bytes: int = 0, threads: bool = False) -> ModuleOp:
     """The module with its functions as loops."""
     module = module_of(reorders)
-    lower(Context(), module, vector_bytes=vector_bytes)
+    lower(Context(), module, vector_bytes=vector_bytes, threads=threads)
     return module
 
 
-def kernels(module: ModuleOp, folder: Path) -> list[Run]:
-    """Every function of a lowered module, compiled."""
+def kernels(module: ModuleOp, folder: Path, *flags: str) -> list[Run]:
+    """Every function of a lowered module, compiled with further flags."""
     source, library = folder / "batch.c", folder / "batch.so"
     source.write_text(emit_c(module))
-    compile_library(find_compiler(), source, library, FLAGS)
+    compile_library(find_compiler(), source, library, (*FLAGS, *flags))
     loaded = ctypes.CDLL(str(library))
     return [_kernel(loaded[f"case_{number}"]) for number in range(len(module.body.block.ops))]
 
