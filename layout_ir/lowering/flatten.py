@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
-from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp, StorageOp
+from layout_ir.dialects.ops import CastOp, CopyOp, StorageOp
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_loops import flat_type, storage_element_type
@@ -64,14 +64,14 @@ def _changed_within(value: Attribute, changed: Callable[[Attribute], Attribute])
 
 @dataclass(frozen=True)
 class FlattenPass(ModulePass):
-    """Make every memref one-dimensional and dense, in function signatures too."""
+    """Make every memref one-dimensional and dense, in function signatures too; tensors are left alone."""
 
     name = "layout-flatten"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         operations = list(op.walk())
         for left in operations:
-            if isinstance(left, (CopyOp, ReorderOp)):
+            if isinstance(left, CopyOp):
                 raise PassFailedException(
                     f"layout-flatten: expected loops, got '{left.name}'; "
                     "run layout-to-buffers and layout-to-loops first"
@@ -82,5 +82,6 @@ class FlattenPass(ModulePass):
         except LayoutError as error:
             raise PassFailedException(f"layout-flatten: {error}") from None
         for operation in operations:
-            if isinstance(operation, (StorageOp, CastOp)):  # a storage of what is flat already, or another name for it
+            is_cast = isinstance(operation, CastOp) and isa(operation.source.type, MemRefType[Attribute])
+            if isinstance(operation, StorageOp) or is_cast:  # a storage of what is flat already, or another name for it
                 Rewriter.replace_op(operation, [], [operation.source])

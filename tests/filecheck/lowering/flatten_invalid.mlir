@@ -8,13 +8,5 @@ func.func @copy(%x: memref<2x3xf32>, %y: memref<2x3xf32, #layout.format<"CN">>) 
 
 // -----
 
-// CHECK: layout-flatten: expected loops, got 'layout.reorder'; run layout-to-buffers and layout-to-loops first
-func.func @reorder(%x: tensor<2x3xf32>) {
-  %y = layout.reorder %x : tensor<2x3xf32> to tensor<2x3xf32, #layout.format<"CN">>
-  func.return
-}
-
-// -----
-
 // CHECK: layout-flatten: expected {{.*}} got {{.*}}memref<?x3xf32
 func.func private @dynamic(memref<?x3xf32, #layout.format<"CN">>)
