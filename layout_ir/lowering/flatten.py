@@ -82,6 +82,6 @@ class FlattenPass(ModulePass):
         except LayoutError as error:
             raise PassFailedException(f"layout-flatten: {error}") from None
         for operation in operations:
-            is_cast = isinstance(operation, CastOp) and isa(operation.source.type, MemRefType[Attribute])
-            if isinstance(operation, StorageOp) or is_cast:  # a storage of what is flat already, or another name for it
+            # a storage of what is flat already, or another name for it
+            if isinstance(operation, (StorageOp, CastOp)) and isa(operation.source.type, MemRefType[Attribute]):
                 Rewriter.replace_op(operation, [], [operation.source])
