@@ -29,7 +29,7 @@ def test_an_explanation_says_it_all():
         "  storage  1 x 1 x 224 x 224 x 16 = 802816 elements, 1605632 bytes, 81.2% pads\n"
         "  example  n=0 c=1 h=2 w=3 lies at (0, 0, 2, 3, 1): 0*802816 + 0*802816 + 2*3584 + 3*16 + 1*1 = 7217\n"
         "  always   the same for all shapes: ascend:NC1HWC0 (N,C,H,W), cudnn:NC/16HW16 (N,C,H,W), "
-        "onednn:aBcd16b (a,b,c,d), openvino:b_fs_yx_fsv16 (b,f,y,x), openvino:bfyx_f16 (b,f,y,x)\n"
+        "onednn:aBcd16b (a,b,c,d), openvino:b_fs_yx_fsv16 (b,f,y,x), openvino:bfyx_f16 (b,f,y,x; until 2020)\n"
         "  here     the same for this shape: ascend:C1HWNC0 (N,C,H,W), onednn:ABcd4a4b (a,b,c,d), "
         "onednn:BAcd4a4b (a,b,c,d), onednn:Bcda16b (a,b,c,d), openvino:bs_fs_yx_bsv4_fsv4 (b,f,y,x)"
     )
@@ -54,6 +54,9 @@ def test_an_explanation_says_it_all():
         ("onednn:a", (3,), "u1", "3 = 3 elements, 1 byte, no pads"),
         ("onednn:nchw", (0, 2, 3, 4), "f32", "example  no element"),
         ("openvino:iy_xs_os_xsv2_osv16__ao32", (33, 2, 3, 5), "f32", "no other known name denotes it"),
+        ("openvino:bfyx_f16", (1, 3, 5, 5), "f16", "releases since 2019, until 2020, then b_fs_yx_fsv16\n"),
+        ("openvino:bs_x_bsv16", (17, 3), "f16", "releases until 2022.3, then bs_f_bsv16\n"),
+        ("openvino:os_iyx_osv16_rotate_180", (17, 3, 2, 2), "f16", "releases internal\n"),
     ],
 )
 def test_words_fit_every_kind_of_layout(name: str, shape: tuple[int, ...], dtype: str, expected: str):

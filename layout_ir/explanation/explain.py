@@ -17,6 +17,9 @@ from layout_ir.explanation.catalogue import (
 )
 from layout_ir.explanation.subject import Subject
 from layout_ir.explanation.words import map_text, storage_order
+from layout_ir.formats.era import Era
+from layout_ir.formats.format import Format
+from layout_ir.formats.registry import era
 from layout_ir.layouts.element_type import ElementType, element_type
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.layout import Layout, whole_numbers
@@ -36,8 +39,12 @@ class SameName:
     is_listed: bool = True
     """Whether the system has the name; if not, its grammar explains it but no release lists it."""
 
+    until: str | None = None
+    """The last release that has the name, of one that went away."""
+
     def __str__(self) -> str:
         notes = [self.dims] * bool(self.dims) + ["not listed"] * (not self.is_listed)
+        notes += [f"until {self.until}"] * bool(self.until)
         return f"{self.name} ({'; '.join(notes)})" if notes else self.name
 
 
@@ -73,6 +80,9 @@ class Explanation:
     same: tuple[SameName, ...]
     """Every known name that denotes the same function on this shape, in the registry's order."""
 
+    era: Era | None = None
+    """The releases in which the name means this, where its system records them."""
+
     @property
     def storage_shape(self) -> tuple[int, ...]:
         """Shape of an array that holds the storage."""
@@ -96,6 +106,7 @@ class Explanation:
             ("map", map_text(self.index_map, self.dims)),
             ("storage", self._storage()),
             ("example", self._example()),
+            *([("releases", str(self.era))] if self.era and str(self.era) else []),
             *self._names(),
         ]
         return "\n".join([f"{self.name} of {sizes or 'a scalar'}, {self.dtype}", *(f"  {a:<9}{b}" for a, b in rows)])
@@ -172,6 +183,7 @@ def explain(
         index_map,
         _worked_example(subject, element),
         tuple(same_names(subject)),
+        era(subject.name) if isinstance(subject.layout, Format) else None,
     )
 
 
@@ -202,5 +214,6 @@ def same_names(subject: Subject) -> list[SameName]:
 def _same(subject: Subject, related: Related) -> SameName | None:
     for_all = is_same_for_all_shapes(subject, related)
     if for_all or is_same_on_shape(subject, related):
-        return SameName(related.name, for_all, related.order, related.is_listed)
+        found = era(related.name)
+        return SameName(related.name, for_all, related.order, related.is_listed, found.until if found else None)
     return None

@@ -16,7 +16,7 @@ from layout_ir.explanation.catalogue import (
     variant,
 )
 from layout_ir.explanation.subject import Subject
-from layout_ir.formats.registry import ALIASES
+from layout_ir.formats.registry import ALIASES, era
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.layout import Layout, whole_numbers
 
@@ -102,14 +102,5 @@ def _matches(subject: Subject, system: str) -> list[Related]:
 
 def _preference(related: Related) -> tuple[bool, bool]:
     """Names whose dims were matched by meaning, and of those the ones that are still in use; then the listed order."""
-    return not related.is_named, _has_gone(related.name)
-
-
-def _has_gone(name: str) -> bool:
-    system, _, bare = name.partition(":")
-    if system != "openvino":
-        return False
-    from layout_ir.formats.openvino_names import era
-
-    found = era(bare)
-    return found is not None and (found.until is not None or found.is_internal)
+    found = era(related.name)
+    return not related.is_named, found is not None and found.has_gone

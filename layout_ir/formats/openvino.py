@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layout_ir.errors import LayoutError, nearest
+from layout_ir.formats.era import Era
 from layout_ir.formats.format import Format, FormatOptions
 from layout_ir.formats.openvino_exceptions import (
     FOUR_BIT,
@@ -26,7 +27,7 @@ from layout_ir.formats.openvino_exceptions import (
 )
 from layout_ir.formats.openvino_grammar import parse_order
 from layout_ir.formats.openvino_images import IMAGES, odd_column_layout
-from layout_ir.formats.openvino_names import Era, era, names
+from layout_ir.formats.openvino_names import era, names
 from layout_ir.formats.openvino_order import StorageOrder
 from layout_ir.layouts.element_type import ElementType
 from layout_ir.layouts.tiled import TiledLayout

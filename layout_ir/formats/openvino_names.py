@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+
+from layout_ir.formats.era import Era
 
 _CURRENT = """
 bfyx bfxy bfzyx bfwzyx bfuwzyx bfvuwzyx yxfb byxf fbyx fyxb fybx xbfy ybfx bzyxf byfx bxfy b_fs_yx_fsv2 b_fs_zyx_fsv2
@@ -81,25 +83,8 @@ _SUCCESSORS = {
 """Names that went away, and the one that took over the same storage order."""
 
 
-@dataclass(frozen=True)
-class Era:
-    """In which releases a name means what it means here."""
-
-    since: str | None = None
-    """First release; None where it was there from the start or is not recorded."""
-
-    until: str | None = None
-    """Last release in which the name was seen; None for names of 2026.4.1, the newest release that was looked at."""
-
-    is_internal: bool = False
-    """Whether only the kernel selector knows the name and no tensor of the public interface has it."""
-
-    successor: str | None = None
-    """The later name of the same storage order."""
-
-
 _ERAS = (
-    (_CURRENT, Era()),
+    (_CURRENT, Era()),  # of 2026.4.1, the newest release that was looked at
     (_INTERNAL, Era(is_internal=True)),
     (_UNTIL_2022, Era(until="2022.3")),
     (_UNTIL_2023, Era(until="2023.2")),

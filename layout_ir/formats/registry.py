@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Protocol, cast
 
 from layout_ir.errors import LayoutError, nearest
+from layout_ir.formats.era import Era
 from layout_ir.formats.format import Format, FormatOptions
 
 SYSTEMS = {
@@ -26,7 +27,7 @@ _PLANAR = "layout_ir.formats.planar"
 
 
 class VendorModule(Protocol):
-    """What a vendor's file offers."""
+    """What a vendor's file offers; one whose names came and went also has `era(name) -> Era | None`."""
 
     def parse(self, name: str, options: FormatOptions) -> Format:
         """The format of a name (without its system); raises `LayoutError` with position and what was expected."""
@@ -74,6 +75,17 @@ def _parse_format(text: str, options: FormatOptions) -> Format:
 def systems_that_know(name: str) -> list[str]:
     """The systems in which a name without its system is listed."""
     return [system for system in SYSTEMS if name in vendor(system).names()]
+
+
+def era(name: str) -> Era | None:
+    """
+    In which of its vendor's releases `system:NAME` means what it means here.
+
+    None for names of which the vendor's file records no releases. Raises `LayoutError` for an unknown system.
+    """
+    system, colon, bare = name.partition(":")
+    find = cast("Callable[[str], Era | None] | None", getattr(vendor(system), "era", None)) if colon else None
+    return find(bare) if find else None
 
 
 def formats(system: str | None = None) -> list[str]:

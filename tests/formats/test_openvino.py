@@ -15,7 +15,7 @@ import pytest
 from layout_ir.errors import LayoutError
 from layout_ir.formats import openvino
 from layout_ir.formats.format import Format, FormatOptions
-from layout_ir.formats.registry import parse_format
+from layout_ir.formats.registry import era, parse_format
 from layout_ir.layouts.index_map import IndexMap, evaluate
 
 # computed by the vendor's index functions and reorder kernels, not from the names
@@ -267,6 +267,11 @@ def test_era() -> None:
     renamed = openvino.Era(since="2019", until="2020", successor="is_os_yx_isv16_osv16")
     assert openvino.era("is_os_yx_osv16_isv16") == renamed
     assert openvino.era("b_fs_yx_fsv64") is None
+    assert era("cldnn:is_os_yx_osv16_isv16") == renamed
+    assert renamed.has_gone
+    assert str(renamed) == "since 2019, until 2020, then is_os_yx_isv16_osv16"
+    assert str(openvino.Era()) == ""
+    assert [era(name) for name in ("onednn:nchw", "NCHW")] == [None, None]
     assert all(era is not None for era in map(openvino.era, openvino.names()))
 
 
