@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from layout_ir.errors import LayoutError
     from layout_ir.explanation.explain import Explanation, explain
     from layout_ir.explanation.translate import translate
+    from layout_ir.formats.onednn_logical_tensor import LogicalTensor
+    from layout_ir.formats.onednn_memory_descriptor import MemoryDescriptor
     from layout_ir.formats.registry import formats
     from layout_ir.layouts.element_type import ElementType, element_type
     from layout_ir.layouts.index_map import IndexMap
@@ -39,6 +41,8 @@ __all__ = [
     "Kernel",
     "Layout",
     "LayoutError",
+    "LogicalTensor",
+    "MemoryDescriptor",
     "StridedLayout",
     "TiledLayout",
     "__version__",
@@ -58,6 +62,8 @@ _HOMES = {
     "Kernel": "layout_ir.runtime.kernel",
     "Layout": "layout_ir.layouts.layout",
     "LayoutError": "layout_ir.errors",
+    "LogicalTensor": "layout_ir.formats.onednn_logical_tensor",
+    "MemoryDescriptor": "layout_ir.formats.onednn_memory_descriptor",
     "StridedLayout": "layout_ir.layouts.strided",
     "TiledLayout": "layout_ir.layouts.tiled",
     "compile_reorder": "layout_ir.api",
