@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean needs-compiler
+.PHONY: help demo test sanitize check format bench clean needs-compiler
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -16,6 +16,9 @@ demo: $(VENV)/.installed needs-compiler ## reorder a photograph and a network's 
 
 test: check needs-compiler ## linter, formatter, type checker, then all tests
 	$(BIN)/pytest -n $(WORKERS)
+
+sanitize: $(VENV)/.installed-test needs-compiler ## kernels under the address and undefined behaviour sanitizers
+	$(BIN)/pytest -n $(WORKERS) -m sanitize tests/kernels
 
 check: $(VENV)/.installed-test ## linter, formatter and type checker alone
 	$(BIN)/ruff check

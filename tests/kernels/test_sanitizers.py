@@ -1,0 +1,50 @@
+"""
+Kernels under the address and undefined behaviour sanitizers, on buffers of exactly the bytes that they may touch.
+
+`make sanitize` runs this; it is no part of the ordinary test run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import self_checking_program
+from random_pairs import random_reorder
+from reorder_batch import Reorder
+from varied_reorders import VARIED, Variant
+
+import layout_ir as li
+from layout_ir.runtime.compiler import find_compiler
+
+BATCH = 75
+FLAGS = ("-O1", "-g1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-march=native")
+VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True))
+
+
+def check(reorders: tuple[Reorder, ...], folder: Path, variants: tuple[Variant, ...] = VARIANTS) -> None:
+    command = (*find_compiler().command, *FLAGS, "-Wno-psabi")
+    self_checking_program.self_check(
+        command, ("env", "ASAN_OPTIONS=detect_leaks=0"), reorders, variants, folder, guard=0
+    )
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("start", range(2000, 2300, BATCH))
+def test_random_pairs(start: int, tmp_path: Path) -> None:
+    check(tuple(random_reorder(seed) for seed in range(start, start + BATCH)), tmp_path)
+
+
+@pytest.mark.sanitize
+def test_reorders_of_every_kind(tmp_path: Path) -> None:
+    check(VARIED, tmp_path)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("last, array", [("destination[0] = source[64]", "READ"), ("destination[64] = 0", "WRITE")])
+def test_an_element_too_many_is_seen(last: str, array: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reorder = Reorder(li.layout("NC"), li.layout("NC"), (4, 16))
+    text = f"void case_0(const float *source, float *destination) {{ {last}; }}\n"
+    monkeypatch.setattr(self_checking_program, "c_text", lambda reorders, variant: text)
+    with pytest.raises(AssertionError, match=f"heap-buffer-overflow(.|\n)*{array} of size 4"):
+        check((reorder,), tmp_path, VARIANTS[:1])

@@ -1,0 +1,43 @@
+"""Any number of threads writes the same bytes, and the right ones."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from reorder_batch import module_of
+from varied_reorders import VARIED, placed, source_and_expected
+
+from layout_ir.lowering import schedule
+from layout_ir.runtime.kernel import Kernel
+from layout_ir.runtime.module import compile_functions
+
+THREADS = (None, 1, 2, 3, 0)
+REORDERS = VARIED[1::2] + VARIED[:1]
+"""Odd shapes, and one whose tiles fill it."""
+
+
+@cache
+def kernels(threads: int | None, vector_bytes: int, streams: bool) -> list[Kernel]:
+    names = [f"case_{number}" for number in range(len(REORDERS))]
+    with pytest.MonkeyPatch.context() as patch:
+        if streams:
+            patch.setattr(schedule, "STREAM_BYTES", 0)
+        return compile_functions(module_of(REORDERS), names, threads=threads, vector_bytes=vector_bytes)
+
+
+@pytest.mark.parametrize("vector_bytes, streams", [(0, False), (16, False), (64, False), (64, True)])
+@pytest.mark.parametrize("threads", THREADS)
+def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: bool) -> None:
+    runs = kernels(threads, vector_bytes, streams)
+    text = runs[0].source.partition("void case_0")[2]
+    assert ("#pragma omp parallel" in text) == (threads is not None)
+    assert ("LAYOUT_STREAM(" in text) == streams
+    for number, (case, run) in enumerate(zip(REORDERS, runs, strict=True)):
+        values, expected = source_and_expected(case, number)
+        source = placed(values.size, values, 0)
+        source[:] = values
+        destination = placed(expected.size, expected, number % 2)
+        run(source, destination)
+        assert np.array_equal(destination, expected), case

@@ -1,0 +1,115 @@
+"""Reorders of every kind that kernels have a path of their own for, and their C texts for vectors of any width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from reorder_batch import SENTINEL, Reorder, lowered, pad_bits
+
+import layout_ir as li
+from layout_ir.backends.c import emit_c
+from layout_ir.interpreter.reference import allocated_size, reorder_reference
+from layout_ir.layouts.element_type import element_type
+from layout_ir.lowering import schedule
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to lower reorders."""
+
+    vector_bytes: int
+    streams: bool = False
+    """Whether small destinations bypass the caches too, as only large ones do otherwise."""
+    threads: bool = False
+
+    def __str__(self) -> str:
+        words = [f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "scalar loops"]
+        return ", ".join(words + ["streaming"] * self.streams + ["threads"] * self.threads)
+
+
+VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True))
+
+
+def _reorder(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, pad: float | None = 0, dims: str | None = None
+) -> Reorder:
+    left, right = (li.layout(text, dims=dims if text.startswith("mace:") else None) for text in (source, destination))
+    return Reorder(left, right, shape, dtype, pad)
+
+
+def _pitched(shape: tuple[int, ...], dtype: str) -> Reorder:
+    """A box inside of a larger matrix, transposed into a box of another one."""
+    rows, columns = shape
+    source = li.StridedLayout((columns + 13, 1), offset=3)
+    return Reorder(source, li.StridedLayout((1, rows + 5), offset=7), shape, dtype)
+
+
+VARIED = (
+    # transposes: whole tiles, tails in both directions, fewer elements than a tile
+    _reorder("onednn:ab", "onednn:ba", (64, 128), "f32"),
+    _reorder("onednn:ab", "onednn:ba", (67, 53), "f32"),
+    _reorder("onednn:ab", "onednn:ba", (128, 96), "f16"),
+    _reorder("onednn:ab", "onednn:ba", (35, 71), "f16"),
+    _reorder("onednn:ab", "onednn:ba", (64, 128), "i8"),
+    _reorder("onednn:ab", "onednn:ba", (33, 37), "i8"),
+    _reorder("onednn:ab", "onednn:ba", (19, 37), "f64"),
+    _reorder("onednn:abcd", "onednn:dcba", (2, 3, 5, 17), "bf16"),
+    # interleaves
+    _reorder("NCHW", "NHWC", (2, 3, 17, 23), "f32"),
+    _reorder("NHWC", "NCHW", (1, 3, 32, 33), "i8"),
+    _reorder("NCHW", "NHWC", (2, 4, 16, 16), "f16"),
+    _reorder("NHWC", "NCHW", (2, 36, 5, 7), "u8"),
+    # blocks, with pads and tails
+    _reorder("NCHW", "onednn:nChw16c", (2, 35, 9, 13), "f32"),
+    _reorder("NCHW", "onednn:nChw16c", (1, 64, 8, 8), "f16"),
+    _reorder("onednn:nChw16c", "NHWC", (2, 35, 5, 7), "f32"),
+    _reorder("NHWC", "onednn:aBcd8b", (1, 29, 5, 9), "i16", -7),
+    _reorder("onednn:aBcd8b", "onednn:nChw16c", (2, 40, 3, 11), "f32", None),
+    _reorder("OIHW", "onednn:OIhw4i16o4i", (33, 18, 3, 3), "i8", 5),
+    _reorder("onednn:OIhw16i16o", "OIHW", (35, 17, 3, 1), "f32"),
+    _reorder("onednn:ab", "ascend:FRACTAL_NZ", (50, 70), "f16", 1.5),
+    _reorder("openvino:bfyx", "openvino:bs_fs_yx_bsv16_fsv16", (17, 33, 3, 4), "i8"),
+    _reorder("NHWC", "mace:IN_OUT_CHANNEL", (1, 7, 9, 10), "f32", dims="NHWC"),
+    # blocks that do not nest
+    _reorder("onednn:Acdb48a", "onednn:Acdb32a", (96, 16, 3, 3), "f32"),
+    _reorder("onednn:Acdb32a", "onednn:Acdb48a", (100, 5, 3, 1), "i8"),
+    # gaps between rows
+    _pitched((45, 83), "f32"),
+)
+
+
+WITHOUT_BYTES = tuple(case for case in VARIED if element_type(case.dtype).bytes > 1)
+"""For vectors wider than registers, whose bytes a compiler would take a long time to pick one by one."""
+
+STREAMED = tuple(case for case in VARIED if case.dtype == "f32")
+"""Enough to see stores past the caches."""
+
+
+@cache
+def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
+    """The C text with the functions `case_0`, `case_1`, ..."""
+    with pytest.MonkeyPatch.context() as patch:
+        if variant.streams:
+            patch.setattr(schedule, "STREAM_BYTES", 0)
+        return emit_c(lowered(reorders, variant.vector_bytes, variant.threads))
+
+
+def source_and_expected(case: Reorder, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A random source, and what must be in a destination that was full of sentinels."""
+    width = element_type(case.dtype).bytes
+    maps = [layout.index_map(case.shape, case.dtype) for layout in (case.source, case.destination)]
+    read, written = map(allocated_size, maps)
+    source = np.random.default_rng(seed).integers(0, 256, read * width, np.uint8).view(f"u{width}")
+    expected = np.full(written * width, SENTINEL, np.uint8).view(f"u{width}")
+    pad = None if case.pad is None else pad_bits(case.pad, case.dtype)
+    return source, reorder_reference(source, *maps, pad, expected)
+
+
+def placed(size: int, like: np.ndarray, misaligned: int) -> np.ndarray:
+    """An array of sentinels that starts `misaligned` elements behind a multiple of a cache line."""
+    memory = np.full(size * like.itemsize + 2 * schedule.LINE_BYTES, SENTINEL, np.uint8)
+    start = -memory.ctypes.data % schedule.LINE_BYTES + misaligned * like.itemsize
+    return memory[start : start + size * like.itemsize].view(like.dtype)
