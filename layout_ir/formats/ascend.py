@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layout_ir.errors import LayoutError, nearest
+from layout_ir.errors import LayoutError, departure, nearest
 from layout_ir.formats import ascend_fractal, ascend_letters, ascend_recurrent
 from layout_ir.formats.ascend_format import AscendFormat, Notation, ascend_format
 from layout_ir.formats.format import FormatOptions
@@ -51,6 +51,8 @@ def _notation(name: str, bare: str, options: FormatOptions) -> Notation:
         return ascend_fractal.MATRIX_WEIGHT
     if bare in _TABLE:
         return _TABLE[bare]
+    if bare.startswith("FRACTAL"):
+        raise LayoutError(f"unknown format 'ascend:{name}': {departure(bare, _TABLE)}{nearest(bare, names())}")
     try:
         return ascend_letters.parse_letters(bare)
     except LayoutError as error:

@@ -235,7 +235,7 @@ def test_prefixes_of_the_vendors_enums():
 @pytest.mark.parametrize(
     "name, options, shape, dtype, message",
     [
-        ("FRACTAL_X", {}, (1, 1, 1, 1), "f16", "at position 0.*did you mean FRACTAL_Z"),
+        ("FRACTAL_X", {}, (1, 1, 1, 1), "f16", "or 'ZN_LSTM' at position 8, got 'X'; did you mean FRACTAL_Z"),
         ("NCHX", {}, (1, 1, 1, 1), "f16", "at position 3, got 'X'"),
         ("NCHC", {}, (1, 1, 1, 1), "f16", "'C' again at position 3"),
         ("NC1HW", {}, (1, 1, 1, 1), "f16", "C1 and C0 together"),
