@@ -5,7 +5,6 @@ from __future__ import annotations
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
 from layout_ir.layouts.index_map import IndexMap, evaluate
-from layout_ir.layouts.proof import equality, injectivity
 
 LARGEST_ENUMERATION = 2**24
 """Elements up to which a question that the expressions leave open is settled by looking at every element."""
@@ -18,6 +17,8 @@ def same_function(left: IndexMap, right: IndexMap) -> bool:
     Equality is of functions, not of spelling, and proved. An image and a buffer are never the same, nor are images of
     different width. Raises `LayoutError` where divisions entangle too many elements to decide it.
     """
+    from layout_ir.layouts.proof import equality  # start-up does not need proofs
+
     return left.storage_size == right.storage_size and bool(equality(left, right))
 
 
@@ -27,6 +28,8 @@ def overlaps_itself(index_map: IndexMap) -> bool:
 
     Proved, whatever the size. Raises `LayoutError` where divisions entangle more than 2^24 elements.
     """
+    from layout_ir.layouts.proof import injectivity  # start-up does not need proofs
+
     return not injectivity(index_map)
 
 
