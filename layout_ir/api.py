@@ -133,7 +133,7 @@ def compile_reorder(
         raise LayoutError(f"unknown target '{target}', expected {' or '.join(TARGETS)}{nearest(target, TARGETS)}")
     source, destination = (_layout(text, dims) for text in (src, dst))
     sizes, element = whole_numbers(shape, "expected a shape"), element_type(dtype)
-    check_dim_order(source, destination, len(sizes))
+    _check_dim_order(source, destination)
     return _compiled(source, destination, sizes, element, threads, _distinct(pad))
 
 
@@ -163,11 +163,16 @@ def _layout(text: str | Layout, dims: str | None) -> Layout:
     return text if isinstance(text, Layout) else layout(text, dims=dims)
 
 
-def check_dim_order(source: Layout, destination: Layout, rank: int) -> None:
-    """Raise `LayoutError` where two layouts of one tensor name the same dims in different orders."""
+def _check_dim_order(source: Layout, destination: Layout, rank: int | None = None) -> None:
+    """
+    Raise `LayoutError` where two layouts of one tensor name the same dims in different orders.
+
+    With `rank`, also where a name means tensors of several ranks and names its dims for that one.
+    """
     if not (isinstance(source, Format) and isinstance(destination, Format)):
         return
-    left, right = ([dim.lower() for dim in one.dims_of_rank(rank) or ()] for one in (source, destination))
+    names = (one.logical_dims if rank is None else one.dims_of_rank(rank) for one in (source, destination))
+    left, right = ([dim.lower() for dim in dims or ()] for dims in names)
     if left != right and sorted(left) == sorted(right):
         raise LayoutError(
             f"expected one order of the logical dims, got {','.join(left)} for {source} and {','.join(right)} for "
@@ -203,7 +208,8 @@ def reorder(
     source, destination = (_layout(text, dims) for text in (src, dst))
     element = element_type(array.dtype if dtype is None else dtype)
     sizes = _logical_shape(array.shape, source, element) if shape is None else whole_numbers(shape, "expected a shape")
-    check_dim_order(source, destination, len(sizes))
+    # given sizes are the dims of both as they come, like a tensor's in IR; those of an array mean what its names say
+    _check_dim_order(source, destination, len(sizes) if shape is None else None)
     stored = as_storage(array, source.index_map(sizes, element), element, "array")
     kernel = _compiled(source, destination, sizes, element, threads, _distinct(pad))
     target = destination.index_map(sizes, element)

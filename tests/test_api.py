@@ -112,7 +112,7 @@ def test_layout(text: str, options: dict[str, Any], expected: str) -> None:
             "number or None as the pad, got 'a'",
         ),
         (
-            lambda: li.compile_reorder("NCHW", "mace:IN_OUT_CHANNEL", shape=(1, 3, 4, 5), dtype="f32"),
+            lambda: li.reorder(np.zeros((1, 3, 4, 5)), "NCHW", "mace:IN_OUT_CHANNEL"),
             'got n,c,h,w for "NCHW" and n,h,w,c for "mace:IN_OUT_CHANNEL"; give it as dims="NCHW"',
         ),
         (lambda: li.no_such_name, "has no attribute 'no_such_name'"),
@@ -189,6 +189,13 @@ def test_pads_that_compare_equal_are_not_the_same_bits() -> None:
     for pad in (0, -0.0, 0.0, False, np.float32(-0.0)):
         result = li.reorder(array, "NC", "(n, c) -> (n, c), round_up = [1, 2]", pad=pad)
         assert np.signbit(result[0, 1]) == np.signbit(pad)
+
+
+def test_given_sizes_are_the_dims_as_they_come() -> None:
+    array = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+    image = li.reorder(array, "NCHW", "mace:IN_OUT_CHANNEL", shape=array.shape)
+    assert image.shape == (2 * 3, 4 * 2, 4)  # the kernels' [N * H][W * ceil(C / 4)][4]
+    assert (image == li.reorder(array, li.layout("NHWC", dims="NHWC"), "mace:IN_OUT_CHANNEL")).all()
 
 
 def test_a_kernel_returns_a_destination_without_elements() -> None:
