@@ -33,7 +33,7 @@ def needed(program: str) -> str:
     "reorders, variants",
     [
         ((*VARIED, *RANDOM), (Variant(0), Variant(16))),
-        (WITHOUT_BYTES, VECTOR_VARIANTS[1:3]),
+        (WITHOUT_BYTES, VECTOR_VARIANTS[1:2]),
         (STREAMED, VECTOR_VARIANTS[3:]),
     ],
     ids=["native vectors", "wider vectors", "streaming"],
