@@ -13,6 +13,7 @@ from xdsl.utils.target import Target
 from layout_ir.backends.c import is_lowered
 from layout_ir.backends.opencl_host import host_program
 from layout_ir.backends.opencl_printer import OpenCLPrinter
+from layout_ir.backends.opencl_shuffles import Shuffles
 from layout_ir.backends.uses import is_private
 from layout_ir.errors import LayoutError
 
@@ -28,7 +29,9 @@ def emit_opencl(module: ModuleOp) -> str:
         for op in module.ops
         if isinstance(op, func.FuncOp) and not op.is_declaration and not is_private(op)
     ]
-    return "\n".join([*comments, *(_definition(op) for op in kernels(module))])
+    shuffles = Shuffles()
+    definitions = [_definition(op, shuffles) for op in kernels(module)]
+    return "\n".join([*comments, *shuffles.definitions(), *definitions])
 
 
 def kernels(module: ModuleOp) -> list[gpu.FuncOp]:
@@ -43,8 +46,8 @@ def kernels(module: ModuleOp) -> list[gpu.FuncOp]:
     return found
 
 
-def _definition(op: gpu.FuncOp) -> str:
-    printer = OpenCLPrinter()
+def _definition(op: gpu.FuncOp, shuffles: Shuffles) -> str:
+    printer = OpenCLPrinter(shuffles)
     printer.print_kernel(op)
     return "\n".join(printer.lines) + "\n"
 

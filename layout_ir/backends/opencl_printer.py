@@ -13,6 +13,7 @@ from xdsl.utils.hints import isa
 from layout_ir.backends.c_family import Count, FamilyPrinter
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
+from layout_ir.backends.opencl_shuffles import Shuffles
 from layout_ir.backends.opencl_types import UNSIGNED, bits_literal, element_bytes, index_type
 from layout_ir.backends.opencl_vectors import VectorRules
 from layout_ir.backends.opencl_vocabulary import OPENCL_VOCABULARY
@@ -36,8 +37,9 @@ class OpenCLPrinter(FamilyPrinter):
     vocabulary = OPENCL_VOCABULARY
     index_type = "int"
 
-    def __init__(self) -> None:
+    def __init__(self, shuffles: Shuffles) -> None:
         super().__init__()
+        self.shuffles = shuffles
         self._vectors = VectorRules(self)
 
     def scalar_type(self, element: Attribute) -> str:

@@ -19,8 +19,11 @@ from layout_ir.lowering.to_device_image_type import is_device_image
 if TYPE_CHECKING:
     from layout_ir.backends.opencl_printer import OpenCLPrinter
 
-LANES = (2, 4, 8, 16)
+LANES = (1, 2, 4, 8, 16)
+"""Lanes that vectors may have; one of a single lane is a scalar."""
+
 _DIGITS = "0123456789abcdef"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class VectorRules:
@@ -37,10 +40,11 @@ class VectorRules:
         raise self._printer.refuse(op)
 
     def type_name(self, op: Operation, value: Attribute) -> str:
-        """The type of a vector; raises `LayoutError` unless it has one dimension of 2, 4, 8 or 16 lanes."""
+        """The type of a vector; raises `LayoutError` unless it has one dimension of 1, 2, 4, 8 or 16 lanes."""
         if not isa(value, VectorType[Attribute]) or value.get_num_dims() != 1 or value.get_shape()[0] not in LANES:
-            raise self._printer.refuse(op, f"expected a vector of 2, 4, 8 or 16 lanes, got {value}")
-        return f"{self._printer.scalar_type(value.element_type)}{value.get_shape()[0]}"
+            raise self._printer.refuse(op, f"expected a vector of 1, 2, 4, 8 or 16 lanes, got {value}")
+        lanes = value.get_shape()[0]
+        return f"{self._printer.scalar_type(value.element_type)}{lanes if lanes > 1 else ''}"
 
     def _define(self, op: Operation, value: SSAValue, text: str) -> None:
         self._printer.line(f"const {self.type_name(op, value.type)} {self._printer.declare(value)} = {text};")
@@ -73,8 +77,8 @@ class VectorRules:
             pixel = f"read_imageui({base}, {place})"
             self._define(op, op.result, pixel if name == "uint4" else f"convert_{name}({pixel})")
         else:
-            lanes = name.lstrip("abcdefghijklmnopqrstuvwxyz")
-            self._define(op, op.result, f"vload{lanes}(0, {place})")
+            lanes = name.lstrip(_LETTERS)
+            self._define(op, op.result, f"vload{lanes}(0, {place})" if lanes else f"*({place})")
 
     @print_operation.register
     def _(self, op: vector.StoreOp) -> None:
@@ -89,8 +93,8 @@ class VectorRules:
                 pixel = pixel if name == "uint4" else f"convert_uint4({pixel})"
             self._printer.line(f"write_imageui({base}, {place}, {pixel});")
         else:
-            lanes = name.lstrip("abcdefghijklmnopqrstuvwxyz")
-            self._printer.line(f"vstore{lanes}({self._vector(op, op.vector)}, 0, {place});")
+            lanes, value = name.lstrip(_LETTERS), self._vector(op, op.vector)
+            self._printer.line(f"vstore{lanes}({value}, 0, {place});" if lanes else f"*({place}) = {value};")
 
     @print_operation.register
     def _(self, op: vector.BroadcastOp) -> None:
@@ -127,7 +131,7 @@ class VectorRules:
             self._printer.define(op.result, Expression(f"{pixel}.s{_DIGITS[position]}"))
             return
         lane = self._printer.expression(op.dynamic_position[0])
-        count = int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        count = int(name.lstrip(_LETTERS) or 1)
         chosen = Expression(f"{pixel}.s{_DIGITS[count - 1]}")
         for number in reversed(range(count - 1)):
             is_lane = expressions.compare("==", lane, expressions.literal(number))
@@ -139,10 +143,9 @@ class VectorRules:
         if op.v1.type != op.v2.type:
             raise self._printer.refuse(op, f"expected two vectors of one type, got {op.v1.type} and {op.v2.type}")
         self.type_name(op, op.v1.type)
-        mask_type = self.type_name(op, op.result.type)
-        lanes = ", ".join(str(lane) for lane in op.mask.get_values())
-        left, right = self._vector(op, op.v1), self._vector(op, op.v2)
-        self._define(op, op.result, f"shuffle2({left}, {right}, ({mask_type})({lanes}))")
+        result = self.type_name(op, op.result.type)
+        name = self._printer.shuffles.name(self.type_name(op, op.v1.type), result, op.mask.get_values())
+        self._define(op, op.result, f"{name}({self._vector(op, op.v1)}, {self._vector(op, op.v2)})")
 
     @print_operation.register
     def _(self, op: arith.ConstantOp) -> None:

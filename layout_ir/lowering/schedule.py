@@ -49,6 +49,9 @@ class Schedule:
     threads: bool = False
     """Whether the outermost loop may run in parallel."""
 
+    block_tiles: int = BLOCK_TILES
+    """Tiles along each side of a block."""
+
     def __str__(self) -> str:
         traits = [name for name in ("streams", "prefetches", "threads") if getattr(self, name)]
         return f"vectors of {self.lanes} elements" + "".join(f", {trait}" for trait in traits)
@@ -122,9 +125,9 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) ->
     inside: list[LoopLevel] = []
     for i in (inner, outer):
         step = tile.extents[i]
-        if box.axes[i].extent > step * BLOCK_TILES:
-            levels.insert(0, LoopLevel(i, step * BLOCK_TILES, is_last=False))
-            inside.append(LoopLevel(i, step, inside=step * BLOCK_TILES))
+        if box.axes[i].extent > step * schedule.block_tiles:
+            levels.insert(0, LoopLevel(i, step * schedule.block_tiles, is_last=False))
+            inside.append(LoopLevel(i, step, inside=step * schedule.block_tiles))
         else:
             inside.append(LoopLevel(i, step))
     if schedule.prefetches:

@@ -47,23 +47,23 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int) -> list[Box
             continue
         cut = axis.valid // lanes * lanes
         if cut and axis.extent > lanes:
-            before, after = _cut(box, i, cut)
+            before, after = cut_box(box, i, cut)
             return [
                 *parts_without_loose_pads(before, lanes, source_size),
                 *parts_without_loose_pads(after, lanes, source_size),
             ]
         if axis.extent > lanes:
-            before, after = _cut(box, i, lanes)
+            before, after = cut_box(box, i, lanes)
             return [*parts_without_loose_pads(before, lanes, source_size), after]
     tile = choose_tile(box, lanes, source_size)
     loose = [i for i, axis in enumerate(box.axes) if not axis.is_full and tile is not None and tile.extents[i] == 1]
     if not loose:
         return [box]
-    before, after = _cut(box, loose[0], box.axes[loose[0]].valid)
+    before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)
     return [*parts_without_loose_pads(before, lanes, source_size), after]
 
 
-def _cut(box: Box, position: int, at: int) -> tuple[Box, Box]:
+def cut_box(box: Box, position: int, at: int) -> tuple[Box, Box]:
     """The steps of one axis before `at`, and those from `at` on."""
     axis = box.axes[position]
     first = replace(axis, extent=at, valid=min(axis.valid, at))
@@ -81,12 +81,12 @@ def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, sc
     with ExitStack() as loops:
         starts: dict[int, SSAValue] = {}
         for level in levels:
-            starts[level.axis] = loops.enter_context(_level(builder, box.axes[level.axis], level, starts))
-        _TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
+            starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts))
+        TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
 
 
 @contextmanager
-def _level(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[int, SSAValue]) -> Generator[SSAValue]:
+def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[int, SSAValue]) -> Generator[SSAValue]:
     """A loop over the starts of tiles along one axis; the last tile is moved back where it would reach too far."""
     if level.inside is None:
         first, end = builder.constant(0), builder.constant(axis.extent)
@@ -103,7 +103,9 @@ def _level(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[int,
 
 
 @dataclass(frozen=True)
-class _TileEmitter:
+class TileEmitter:
+    """Emits the straight-line code of tiles."""
+
     builder: LoopBuilder
     buffers: Buffers
     schedule: Schedule

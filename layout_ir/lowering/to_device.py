@@ -84,7 +84,7 @@ class _Outlining:
                 op.erase(safe_erase=False)
             elif isinstance(op, HOST):
                 self._sequential(straight)
-            elif not is_side_effect_free(op):
+            elif not is_side_effect_free(op) or any(operand.owner in straight for operand in op.operands):
                 straight.append(op)
         self._sequential(straight)
         self._remove_unused()

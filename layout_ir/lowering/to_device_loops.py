@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
+from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.schedule import BLOCK_TILES, LoopLevel, Schedule, loop_levels
+from layout_ir.lowering.tile_loops import TileEmitter, cut_box, level_loop, parts_without_loose_pads
+
+MOST_LANES = 16
+"""Lanes of the longest vectors that OpenCL C has."""
+
+ENOUGH_STEPS = 256
+"""Parallel steps that keep all processors busy; more only cost time to start."""
+
+FEWEST_ELEMENTS = 4096
+"""Elements of a parallel step that are worth to start it."""
 
 
 class ParallelBuilder(LoopBuilder):
@@ -72,14 +87,21 @@ class ParallelBuilder(LoopBuilder):
         return self.select(condition, value, other)
 
 
-def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers) -> None:
-    """The nests of a plan, in the order in which they have to run: what fills everything comes before the boxes."""
+def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, lanes: int = 0) -> None:
+    """
+    The nests of a plan, in the order in which they have to run: what fills everything comes before the boxes.
+
+    `lanes`: elements of the vectors that tiles go through, 0 for one element a step.
+    """
     if plan.fill_first is not None and buffers.pad is not None:
         with ExitStack() as stack:
             (cell,) = builder.parallel(stack, [plan.fill_first], ["cell"])
             builder.store(buffers.pad, buffers.destination, cell)
     for box in plan.boxes:
-        emit_parallel_box(builder, box, buffers)
+        if lanes > 1:
+            emit_parallel_tiles(builder, box, buffers, lanes, min(lanes, MOST_LANES))
+        else:
+            emit_parallel_box(builder, box, buffers)
 
 
 def emit_parallel_box(builder: ParallelBuilder, box: Box, buffers: Buffers) -> None:
@@ -122,3 +144,53 @@ def _emit_element(
         value = builder.load_or(condition, buffers.source, place, buffers.pad)
     destination = shifted(box.destination_index(), sum(axis.destination_at(step) for axis, step in places))
     builder.store(value, buffers.destination, builder.index(destination, indices))
+
+
+def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, line: int, lanes: int) -> None:
+    """
+    The nests of a box whose elements go through vector registers, a tile at a time; where no tile is worth it, singly.
+
+    The outer loops over tiles are parallel, as many as keep all processors busy. The box is cut where tiles do not
+    divide it, so that no two steps write one place.
+    """
+    (source_size,) = stored_type(buffers.source.type).get_shape()
+    for part in parts_without_loose_pads(box, lanes, source_size):
+        tile = choose_tile(part, lanes, source_size)
+        if tile is None or (part.is_padded and buffers.pad is None):
+            emit_parallel_box(builder, part, buffers)
+            continue
+        uneven = [i for i, axis in enumerate(part.axes) if axis.extent % tile.extents[i]]
+        if uneven:
+            for piece in cut_box(
+                part, uneven[0], part.axes[uneven[0]].extent // tile.extents[uneven[0]] * tile.extents[uneven[0]]
+            ):
+                emit_parallel_tiles(builder, piece, buffers, line, lanes)
+            continue
+        schedule = Schedule(lanes, block_tiles=max(BLOCK_TILES, line // lanes))
+        levels = _with_parallel_steps(part, tile, loop_levels(part, tile, schedule))
+        with ExitStack() as loops:
+            starts: dict[int, SSAValue] = {}
+            for level in levels:
+                starts[level.axis] = loops.enter_context(level_loop(builder, part.axes[level.axis], level, starts))
+            TileEmitter(builder, buffers, schedule).emit(part, tile, starts, levels)
+
+
+def _with_parallel_steps(box: Box, tile: Tile, levels: Sequence[LoopLevel]) -> list[LoopLevel]:
+    """
+    The loops with the outer ones parallel, in about as many steps as keep all processors busy; the rest runs in order.
+
+    A loop that has more steps than are needed is cut into pieces, each of them a parallel step.
+    """
+    total = math.prod(axis.extent // steps for axis, steps in zip(box.axes, tile.extents, strict=True))
+    wanted = max(min(ENOUGH_STEPS, total * tile.elements // FEWEST_ELEMENTS), 1)
+    for position, level in enumerate(levels):
+        trips = -(-box.axes[level.axis].extent // level.step)
+        if level.inside is not None or wanted == 1:
+            return list(levels)
+        if trips > wanted:
+            piece = level.step * -(-trips // wanted)
+            pieces = [replace(level, step=piece, is_last=False, is_parallel=True), replace(level, inside=piece)]
+            return [*levels[:position], *pieces, *levels[position + 1 :]]
+        levels = [*levels[:position], replace(level, is_parallel=True), *levels[position + 1 :]]
+        wanted = -(-wanted // trips)
+    return list(levels)

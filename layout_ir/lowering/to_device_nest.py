@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
-from xdsl.dialects import affine, arith, gpu, scf
+from xdsl.dialects import affine, arith, gpu, scf, vector
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -45,6 +45,11 @@ class Nest:
         """Whether nothing is repeated at all."""
         return any(count.trips == 0 for count in self.counts)
 
+    @property
+    def is_heavy(self) -> bool:
+        """Whether one step is the work of a whole group: it moves tiles through vector registers."""
+        return any(isinstance(op, vector.ShuffleOp | scf.ForOp) for op in self.body.walk())
+
 
 def nest_of(loop: scf.ParallelOp) -> Nest | None:
     """The nest that starts with a loop; None unless its bounds are constants."""
@@ -79,6 +84,8 @@ def nest_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
     The innermost loops that together have as many steps as a group has work items are the x dimension, the loop around
     them is y, and all others together are z.
     """
+    if nest.is_heavy:
+        work_group = 1
     trips = [count.trips for count in nest.counts]
     inner = len(trips)
     while inner and math.prod(trips[inner:]) < work_group:

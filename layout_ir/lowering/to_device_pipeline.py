@@ -16,16 +16,25 @@ from layout_ir.lowering.to_device_images import ToImagesPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
 
-def lower_for_device(context: Context, module: ModuleOp, *, images: bool = False, work_group: int = WORK_GROUP) -> None:
+def lower_for_device(
+    context: Context,
+    module: ModuleOp,
+    *,
+    images: bool = False,
+    work_group: int = WORK_GROUP,
+    vector_bytes: int = 0,
+) -> None:
     """
     Lower a module in place; afterwards its functions only launch the kernels of one `gpu.module`.
 
     `images`: image layouts are images of the device instead of buffers. `work_group` as in `layout-to-device`.
+    `vector_bytes`: width of the vector registers of a processor, whose work items move whole tiles; 0 of a device whose
+    work items move one element each.
     """
     stages: list[ModulePass] = [ResolvePass(), ToBuffersPass()]
     if images:
         stages.append(ToImagesPass())
-    stages += [ToLoopsPass(device=True), FlattenPass(), ToDevicePass(work_group)]
+    stages += [ToLoopsPass(vector_bytes, device=True), FlattenPass(), ToDevicePass(work_group)]
     for stage in stages:
         stage.apply(context, module)
     module.verify()
@@ -43,5 +52,8 @@ class LowerForDevicePass(ModulePass):
     work_group: int = WORK_GROUP
     """Work items of a group, at most."""
 
+    vector_bytes: int = 0
+    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for one element a work item."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower_for_device(ctx, op, images=self.images, work_group=self.work_group)
+        lower_for_device(ctx, op, images=self.images, work_group=self.work_group, vector_bytes=self.vector_bytes)

@@ -84,7 +84,7 @@ class LowerCopy(RewritePattern):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
         buffers = Buffers(source, destination, pad)
         if self._device:
-            emit_parallel_plan(builder, plan, buffers)
+            emit_parallel_plan(builder, plan, buffers, self._vector_bytes // element_type_of(op.source.type).bytes)
             rewriter.erase(op)
             return
         if plan.fill_first is not None and pad is not None:
@@ -126,7 +126,7 @@ class ToLoopsPass(ModulePass):
     """Whether the outermost loops are parallel."""
 
     device: bool = False
-    """Whether all loops are parallel and scalar, as the kernels of a device start from."""
+    """Whether all loops are parallel, as the kernels of a device start from, but for those between vector tiles."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pattern = LowerCopy(self.vector_bytes, self.threads, self.device)

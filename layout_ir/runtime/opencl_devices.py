@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from layout_ir.errors import LayoutError
+from layout_ir.runtime.compiler import VECTOR_VARIABLE, vector_bytes
 
 DEVICE_VARIABLE = "LAYOUT_IR_OPENCL_DEVICE"
 """Environment variable that names the device to use: a number in the list of devices, or a part of its name."""
@@ -150,6 +151,20 @@ def _preference(device: Any) -> int:
     kinds = pyopencl().device_type
     order = (kinds.GPU, kinds.ACCELERATOR, kinds.CPU)
     return next((place for place, kind in enumerate(order) if device.type & kind), len(order))
+
+
+def vector_bytes_of(device: Any) -> int:
+    """
+    Width of the vector registers of a device that is a processor; 0 of any other, whose work items are its lanes.
+
+    The environment variable that forces it for kernels in C does so here too.
+    """
+    if VECTOR_VARIABLE in os.environ:
+        return vector_bytes()
+    if not device.type & pyopencl().device_type.CPU:
+        return 0
+    width = 4 * device.native_vector_width_int
+    return min(width, 64) if width >= 16 else 0
 
 
 def device_report() -> Iterator[str]:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from layout_families import FAMILIES
-from opencl_support import image_reorders, program
-from reorder_batch import Reorder, module_of
+from opencl_support import compiled, image_reorders, program, working_device
+from reorder_batch import Reorder, faults, module_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 import layout_ir as li
+from layout_ir.backends import opencl_shuffles
 from layout_ir.backends.opencl import emit_opencl
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.to_device import ToDevicePass
@@ -33,17 +34,28 @@ def text_of(source: str, destination: str, shape: tuple[int, ...], dtype: str = 
     return emit_opencl(module)
 
 
-@pytest.mark.parametrize("images", [False, True], ids=["buffers", "images"])
-def test_a_strict_compiler_takes_the_text(images: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("images, vector_bytes", [(False, 0), (True, 0), (False, 16), (False, 64)])
+def test_a_strict_compiler_takes_the_text(images: bool, vector_bytes: int, tmp_path: Path) -> None:
     reorders: list[Reorder] = list(image_reorders())[::7]
     if not images:
         reorders = [case for family in FAMILIES for case in list(family.reorders())[::61]]
     module = module_of(reorders)
-    lower_for_device(Context(), module, images=images)
+    lower_for_device(Context(), module, images=images, vector_bytes=vector_bytes)
     file = tmp_path / "kernels.cl"
     file.write_text(emit_opencl(module))
     result = subprocess.run([program(*CLANGS), *STRICT, str(file)], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[:4000]
+
+
+def test_shuffles_are_right_in_the_languages_own_words_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    working_device()
+    monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", "64")
+    monkeypatch.setattr(opencl_shuffles, "_CHOICE", "")
+    cases = [Reorder(li.layout("NC"), li.layout("CN"), (37, 50), dtype) for dtype in ("f32", "f16", "u8", "f64")]
+    kernels = compiled(cases)
+    assert "shuffle2" in kernels[0].source
+    assert "#define" not in kernels[0].source
+    assert not faults(cases, kernels)
 
 
 @pytest.mark.parametrize(

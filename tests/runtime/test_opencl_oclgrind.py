@@ -17,7 +17,7 @@ SUPPORT = Path(__file__).parents[1] / "support"
 STEP = 1 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 17
 
 
-def run(tmp_path: Path, *command: str) -> tuple[subprocess.CompletedProcess[str], str]:
+def run(tmp_path: Path, *command: str, vector_bytes: int = 0) -> tuple[subprocess.CompletedProcess[str], str]:
     """A Python program under oclgrind, and what oclgrind found."""
     oclgrind = program("oclgrind")
     try:
@@ -26,6 +26,7 @@ def run(tmp_path: Path, *command: str) -> tuple[subprocess.CompletedProcess[str]
         require(False, str(error))
     log = tmp_path / "oclgrind.log"
     environment = {**os.environ, "LAYOUT_IR_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(SUPPORT)}
+    environment["LAYOUT_IR_VECTOR_BYTES"] = str(vector_bytes)
     environment.pop("LAYOUT_IR_OPENCL_DEVICE", None)
     result = subprocess.run(
         [oclgrind, "--data-races", "--log", str(log), sys.executable, *command],
@@ -37,8 +38,10 @@ def run(tmp_path: Path, *command: str) -> tuple[subprocess.CompletedProcess[str]
     return result, log.read_text() if log.exists() else ""
 
 
-def test_every_family_is_right_and_clean(tmp_path: Path) -> None:
-    result, found = run(tmp_path, str(SUPPORT / "run_under_oclgrind.py"), str(STEP))
+@pytest.mark.parametrize("vector_bytes", [0, 16, 64])
+def test_every_family_is_right_and_clean(tmp_path: Path, vector_bytes: int) -> None:
+    program = str(SUPPORT / "run_under_oclgrind.py")
+    result, found = run(tmp_path, program, str(STEP + vector_bytes // 8), vector_bytes=vector_bytes)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "images: " in result.stdout
     assert not found.strip(), found[:4000]
