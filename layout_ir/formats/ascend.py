@@ -3,8 +3,8 @@ Ascend's formats (CANN, MindSpore): `NC1HWC0`, `FRACTAL_Z`, `FRACTAL_NZ`, ...
 
 Logical dims are N,C,(D,)H,W unless the option `dims` gives another order (`dims = "HWCN"`); `dims = "ND"` means dims
 without names. C0 follows from the element type as in the vendor's host code, or from the option `c0`; its two other
-rules are `c0 = channel_block("f32", "document")` and `"platform"` (in `ascend_channel_block`). Pads are zero. Names are the vendor's own, with or without the prefix of its
-enums (`FORMAT_NC1HWC0`, `ACL_FORMAT_NC1HWC0`).
+rules are `c0 = channel_block("f32", "document")` and `"platform"` (in `ascend_channel_block`). Pads are zero. Names are
+the vendor's own, with or without the prefix of its enums (`FORMAT_NC1HWC0`, `ACL_FORMAT_NC1HWC0`).
 
 Two answers of old releases are superseded and not offered: FRACTAL_Z_C04 of 1-byte elements in fractals of 32 x 32, and
 MindSpore's grouped FRACTAL_Z of 1-byte elements, which wrote past its buffer.
