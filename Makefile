@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test sanitize check format bench clean needs-compiler
+.PHONY: help demo test sanitize check format bench clean needs-compiler opencl-device
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -14,7 +14,7 @@ help: ## list the targets
 demo: $(VENV)/.installed needs-compiler ## reorder a photograph and a network's filters, check and time each kernel
 	@$(BIN)/python examples/demo.py
 
-test: check needs-compiler ## linter, formatter, type checker, then all tests
+test: check needs-compiler opencl-device ## linter, formatter, type checker, then all tests
 	$(BIN)/pytest -n $(WORKERS)
 
 sanitize: $(VENV)/.installed-test needs-compiler ## kernels under the address and undefined behaviour sanitizers
@@ -43,7 +43,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/pip
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,opencl]'
 	@touch $@ $(VENV)/.installed
 
 $(BIN)/pip:
@@ -60,3 +60,12 @@ needs-compiler:
 	@for compiler in $$CC cc gcc clang; do command -v $$compiler >/dev/null && exit 0; done; \
 	echo "error: expected a C compiler, found no cc, gcc or clang; on Debian: apt-get install gcc libc6-dev," \
 	     "or name yours: CC=/path/to/compiler make $(MAKECMDGOALS)"; exit 1
+
+# Kernels for OpenCL devices are tested on PoCL, which makes a device of any processor.
+opencl-device:
+	@ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends pocl-opencl-icd >/dev/null && exit 0; \
+	fi; \
+	echo "note: found no OpenCL driver, so the tests of OpenCL kernels do not run;" \
+	     "on Debian: apt-get install pocl-opencl-icd"
