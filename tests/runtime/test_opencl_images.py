@@ -18,6 +18,12 @@ IMAGE = {"dims": "NCHW"}
 UNSOLVABLE = "(d0) -> (d0 floordiv 4, (d0 floordiv 4) * 3 + ((d0 mod 4) * 5) floordiv 3 + d0 mod 4, 0), image"
 
 
+@pytest.fixture(autouse=True)
+def device() -> None:
+    """Nothing below runs without a device, nor without the package, which says so less clearly."""
+    working_device()
+
+
 def image_of(context: Any, size: tuple[int, int], channel: str, data: np.ndarray | None = None) -> Any:
     cl = pyopencl()
     wanted = cl.ImageFormat(cl.channel_order.RGBA, getattr(cl.channel_type, channel))
