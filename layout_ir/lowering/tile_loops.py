@@ -92,9 +92,9 @@ def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[
         first, end = builder.constant(0), builder.constant(axis.extent)
     else:
         first = starts[level.axis]
-        end = builder.minimum(builder.index(AffineExpr.dimension(0) + level.inside, [first]), axis.extent)
-        if axis.extent % level.inside == 0:
-            end = builder.index(AffineExpr.dimension(0) + level.inside, [first])
+        end = builder.index(AffineExpr.dimension(0) + level.inside, [first])
+        if axis.extent % level.inside:
+            end = builder.minimum(end, axis.extent)
     with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
         if level.is_last and axis.extent % level.step:
             yield builder.minimum(index, axis.extent - level.step)
