@@ -24,6 +24,9 @@ from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.tile_loops import emit_vector_box
 from layout_ir.lowering.to_device_loops import ParallelBuilder, emit_parallel_plan
 
+VECTOR_WIDTHS = (0, 16, 32, 64)
+"""Bytes of the vectors that processors have; 0 for scalar loops."""
+
 
 def storage_element_type(element: Attribute) -> Attribute:
     """The type that moves an element's bits in IR: integers lose their sign, which only arithmetic would need."""
@@ -129,5 +132,10 @@ class ToLoopsPass(ModulePass):
     """Whether all loops are parallel, as the kernels of a device start from, but for those between vector tiles."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.vector_bytes not in VECTOR_WIDTHS:
+            widths = ", ".join(map(str, VECTOR_WIDTHS))
+            raise PassFailedException(
+                f"layout-to-loops: expected vector-bytes to be one of {widths}, got {self.vector_bytes}"
+            )
         pattern = LowerCopy(self.vector_bytes, self.threads, self.device)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

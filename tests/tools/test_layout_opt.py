@@ -29,6 +29,11 @@ def layout_opt(*args: str, text: str = ONE_OP) -> subprocess.CompletedProcess[st
         (["-p", "layout-to-buffers{result=allocate}"], ONE_OP, r'\["result"\] not found in expected arguments'),
         (["-p", "layout-to-buffers{results=3}"], ONE_OP, "Incompatible types"),
         (["-p", "layout-to-buffers{results=allocat}"], OPEN, "got 'allocat'; did you mean allocate?"),
+        (
+            ["-p", "layout-to-loops{vector-bytes=100}"],
+            ONE_OP,
+            "expected vector-bytes to be one of 0, 16, 32, 64, got 100",
+        ),
         (["-p", "layout-resolve"], OPEN, "expected a layout that says where every element lies"),
         (["-t", "mlirr"], ONE_OP, "unknown target 'mlirr', .*; did you mean mlir"),
         (["-t", "c{"], ONE_OP, "c{"),
