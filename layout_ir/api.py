@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TARGETS", "compile_reorder", "formats", "layout", "reorder"]
 
-TARGETS = ("c",)
+TARGETS = ("c", "opencl")
 """What kernels can be compiled for."""
 
 
@@ -118,6 +118,8 @@ def compile_reorder(
     threads: int | None = None,
     pad: float | None = 0,
     dims: str | None = None,
+    device: str | None = None,
+    images: bool = False,
 ) -> Kernel:
     """
     A kernel that copies a tensor from one layout to another: `kernel(src_storage, dst_storage)` returns `dst_storage`.
@@ -128,12 +130,23 @@ def compile_reorder(
 
     The storages are C-contiguous numpy arrays of any shape with `storage_size` elements of the dtype's width. The
     kernel's text is `kernel.source`. Raises `LayoutError` where a layout does not fit, and without a C compiler.
+
+    With `target="opencl"` the kernel runs on an OpenCL device, and storages may also be `pyopencl.Buffer`, or
+    `pyopencl.Image` where the layout is that of an image. `device`: its number or a part of its name; by default the
+    one that the environment variable LAYOUT_IR_OPENCL_DEVICE names, else the first that works. `images`: whether arrays
+    in image layouts become images there too. Raises `LayoutError` without pyopencl and a device that works.
     """
     if target not in TARGETS:
         raise LayoutError(f"unknown target '{target}', expected {' or '.join(TARGETS)}{nearest(target, TARGETS)}")
     source, destination = (_layout(text, dims) for text in (src, dst))
     sizes, element = whole_numbers(shape, "expected a shape"), element_type(dtype)
     _check_dim_order(source, destination)
+    if target == "opencl":
+        if threads is not None:
+            raise LayoutError(f"expected threads for the target c alone, got threads={threads} for opencl")
+        return _compiled_for_device(source, destination, sizes, element, _distinct(pad), device, images)
+    if device is not None or images:
+        raise LayoutError("expected device and images for the target opencl alone, got them for c")
     return _compiled(source, destination, sizes, element, threads, _distinct(pad))
 
 
@@ -156,6 +169,24 @@ def _compiled(
 
     module = reorder_module(source, destination, shape, element, pad=pad)
     (kernel,) = compile_functions(module, ["reorder"], threads=threads)
+    return kernel
+
+
+@lru_cache(maxsize=256, typed=True)
+def _compiled_for_device(
+    source: Layout,
+    destination: Layout,
+    shape: tuple[int, ...],
+    element: ElementType,
+    pad: float | None,
+    device: str | None,
+    images: bool,
+) -> Kernel:
+    from layout_ir.lowering.build import reorder_module
+    from layout_ir.runtime.opencl import compile_device_functions
+
+    module = reorder_module(source, destination, shape, element, pad=pad)
+    (kernel,) = compile_device_functions(module, ["reorder"], device=device, images=images)
     return kernel
 
 
