@@ -20,6 +20,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
+from layout_ir.lowering.to_device_group import group_kernel
 from layout_ir.lowering.to_device_kernel import Kernel, sequential_kernel
 from layout_ir.lowering.to_device_nest import nest_kernel, nest_of
 
@@ -79,7 +80,8 @@ class _Outlining:
             if isinstance(op, scf.ParallelOp) and (nest := nest_of(op)) is not None:
                 self._sequential(straight)
                 if not nest.is_empty:
-                    self._launch(nest_kernel(nest, self._name(), self._work_group), op)
+                    make = group_kernel if nest.is_staged else nest_kernel
+                    self._launch(make(nest, self._name(), self._work_group), op)
                 op.detach()
                 op.erase(safe_erase=False)
             elif isinstance(op, HOST):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
-from xdsl.builder import Builder
-from xdsl.dialects import arith, memref, scf
-from xdsl.ir import Block, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import SSAValue
 
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
-from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import BLOCK_TILES, LoopLevel, Schedule, loop_levels
 from layout_ir.lowering.tile_loops import TileEmitter, cut_box, level_loop, parts_without_loose_pads
+from layout_ir.lowering.to_device_builder import ParallelBuilder
+from layout_ir.lowering.to_device_staging import choose_staging, emit_staged_box
 
 MOST_LANES = 16
 """Lanes of the longest vectors that OpenCL C has."""
@@ -31,67 +29,14 @@ FEWEST_ELEMENTS = 4096
 """Elements of a parallel step that are worth to start it."""
 
 
-class ParallelBuilder(LoopBuilder):
-    """Emits nests whose every loop is parallel, and elements that may be pads."""
-
-    def parallel(self, stack: ExitStack, extents: Sequence[int], names: Sequence[str]) -> list[SSAValue]:
-        """Enter one parallel loop an extent, outermost first; their indices."""
-        first = self.constant(0)
-        return [
-            stack.enter_context(self.loop_between(first, self.constant(extent), name, is_parallel=True))
-            for extent, name in zip(extents, names, strict=True)
-        ]
-
-    @contextmanager
-    def when(self, condition: SSAValue | None) -> Generator[None]:
-        """What is emitted inside the `with` block happens only where a condition holds; None holds everywhere."""
-        if condition is None:
-            yield
-            return
-        body = Block()
-        self.insert(scf.IfOp(condition, [], Region(body)))
-        outside, self._builder = self._builder, Builder(InsertPoint.at_end(body))
-        try:
-            yield
-            self.insert(scf.YieldOp())
-        finally:
-            self._builder = outside
-
-    def compare(self, left: SSAValue, predicate: str, right: SSAValue) -> SSAValue:
-        """The comparison of two indices; `predicate` as in arith.cmpi."""
-        return self.insert(arith.CmpiOp(left, right, predicate)).results[0]
-
-    def every(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
-        """Whether all conditions hold; None of no condition."""
-        result: SSAValue | None = None
-        for condition in conditions:
-            result = condition if result is None else self.insert(arith.AndIOp(result, condition)).results[0]
-        return result
-
-    def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
-        """One of two values."""
-        return self.insert(arith.SelectOp(condition, then, otherwise)).results[0]
-
-    def load_or(
-        self, condition: SSAValue | None, buffer: SSAValue, index: SSAValue, other: SSAValue | None
-    ) -> SSAValue:
-        """
-        An element of a buffer where a condition holds, else `other`.
-
-        Where it does not hold, the first element is read instead: work items take one path, and none reads outside.
-        """
-        if condition is None:
-            return self.load(buffer, index)
-        assert other is not None
-        value = self.insert(memref.LoadOp.get(buffer, [self.select(condition, index, self.constant(0))])).results[0]
-        return self.select(condition, value, other)
-
-
-def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, lanes: int = 0) -> None:
+def emit_parallel_plan(
+    builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, lanes: int = 0, side: int = 0
+) -> None:
     """
     The nests of a plan, in the order in which they have to run: what fills everything comes before the boxes.
 
-    `lanes`: elements of the vectors that tiles go through, 0 for one element a step.
+    `lanes`: elements of the vectors that tiles go through, 0 for one element a step. `side`: elements of the side of
+    the largest tile in local memory, 0 for none.
     """
     if plan.fill_first is not None and buffers.pad is not None:
         with ExitStack() as stack:
@@ -100,6 +45,8 @@ def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffer
     for box in plan.boxes:
         if lanes > 1:
             emit_parallel_tiles(builder, box, buffers, lanes, min(lanes, MOST_LANES))
+        elif staging := choose_staging(box, side):
+            emit_staged_box(builder, box, buffers, staging)
         else:
             emit_parallel_box(builder, box, buffers)
 

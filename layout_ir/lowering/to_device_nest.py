@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from layout_ir.layouts.affine import simplify, substitute
-from layout_ir.lowering.to_device_kernel import Kernel, KernelBuilder, Sizes
+from layout_ir.lowering.to_device_kernel import Kernel, KernelBuilder
 
 DIMENSIONS = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y, gpu.DimensionEnum.Z)
 ITEMS_STEP = 8
@@ -44,6 +44,11 @@ class Nest:
     def is_empty(self) -> bool:
         """Whether nothing is repeated at all."""
         return any(count.trips == 0 for count in self.counts)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether one step has parallel loops of its own, which are for the work items of one group."""
+        return any(isinstance(op, scf.ParallelOp) for op in self.body.ops)
 
     @property
     def is_heavy(self) -> bool:
@@ -96,22 +101,16 @@ def nest_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
     width = sizes[0]
     items = group_size(width, work_group)
     builder = KernelBuilder()
-    ids = _grid_ids(builder, sizes)
-    digits: dict[SSAValue, AffineExpr] = {}
-    for dimension, part in enumerate(parts):
-        for count, digit in zip(
-            (nest.counts[i] for i in part), _digits(dimension, [trips[i] for i in part]), strict=True
-        ):
-            digits[count.index] = simplify(digit * count.step + count.first, sizes)
+    grid = make_grid(builder, nest, parts, of_groups=False)
     operations = [op for op in nest.body.ops if not isinstance(op, scf.ReduceOp)]
     if width % items == 0:
-        copy_body(builder, operations, Grid(ids, sizes, digits))
+        copy_body(builder, operations, grid)
     else:
-        inside = builder.builder.insert(arith.CmpiOp(ids[0], builder.constant(width), "ult")).result
+        inside = builder.builder.insert(arith.CmpiOp(grid.ids[0], builder.constant(width), "ult")).result
         block = Block()
         builder.builder.insert(scf.IfOp(inside, [], Region(block)))
         outside, builder.builder = builder.builder, Builder(InsertPoint.at_end(block))
-        copy_body(builder, operations, Grid(ids, sizes, digits))
+        copy_body(builder, operations, grid)
         builder.builder.insert(scf.YieldOp())
         builder.builder = outside
     return builder.finish(name, (-(-width // items), sizes[1], sizes[2]), (items, 1, 1))
@@ -135,28 +134,38 @@ class Grid:
     digits: dict[SSAValue, AffineExpr]
 
 
-def _grid_ids(builder: KernelBuilder, sizes: Sizes | tuple[int, ...]) -> list[SSAValue]:
-    """The work item's place along x, and its group's along y and z; 0 along a dimension of one step."""
+def make_grid(builder: KernelBuilder, nest: Nest, parts: Sequence[range], of_groups: bool) -> Grid:
+    """
+    The grid of a nest whose loops make up the dimensions x, y and z in the given parts.
+
+    A dimension's id is that of a group, but along x, unless `of_groups`, that of the work item in the whole grid.
+    """
+    sizes = tuple(math.prod(nest.counts[i].trips for i in part) for part in parts)
     ids: list[SSAValue] = []
-    for number, (dimension, size) in enumerate(zip(DIMENSIONS, sizes, strict=True)):
+    digits: dict[SSAValue, AffineExpr] = {}
+    for number, (dimension, size, part) in enumerate(zip(DIMENSIONS, sizes, parts, strict=True)):
+        counts = [nest.counts[i] for i in part]
+        for count, digit in zip(counts, take_apart(number, counts), strict=True):
+            digits[count.index] = simplify(digit, sizes)
         if size == 1:
             ids.append(builder.constant(0))
             continue
-        kind = gpu.GlobalIdOp if dimension is gpu.DimensionEnum.X else gpu.BlockIdOp
+        kind = gpu.GlobalIdOp if number == 0 and not of_groups else gpu.BlockIdOp
         operation = builder.builder.insert(kind(gpu.DimensionAttr(dimension)))
-        operation.result.name_hint = "xyz"[number] if number == 0 else f"group_{'xyz'[number]}"
+        operation.result.name_hint = "x" if kind is gpu.GlobalIdOp else f"group_{'xyz'[number]}"
         ids.append(operation.result)
-    return ids
+    return Grid(ids, sizes, digits)
 
 
-def _digits(dimension: int, trips: Sequence[int]) -> list[AffineExpr]:
-    """One id taken apart into the steps of several loops, the innermost of which runs fastest."""
-    digits: list[AffineExpr] = []
+def take_apart(dimension: int, counts: Sequence[Count]) -> list[AffineExpr]:
+    """The indices of several loops from one id, the innermost of which runs fastest."""
+    indices: list[AffineExpr] = []
     below = 1
-    for count in reversed(trips):
-        digits.append((AffineDimExpr(dimension) // below) % count)
-        below *= count
-    return digits[::-1]
+    for count in reversed(counts):
+        digit = (AffineDimExpr(dimension) // below) % count.trips
+        indices.append(digit * count.step + count.first)
+        below *= count.trips
+    return indices[::-1]
 
 
 def copy_body(builder: KernelBuilder, operations: Sequence[Operation], grid: Grid) -> None:

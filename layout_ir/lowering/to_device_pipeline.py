@@ -23,18 +23,20 @@ def lower_for_device(
     images: bool = False,
     work_group: int = WORK_GROUP,
     vector_bytes: int = 0,
+    tile: int = 0,
 ) -> None:
     """
     Lower a module in place; afterwards its functions only launch the kernels of one `gpu.module`.
 
     `images`: image layouts are images of the device instead of buffers. `work_group` as in `layout-to-device`.
     `vector_bytes`: width of the vector registers of a processor, whose work items move whole tiles; 0 of a device whose
-    work items move one element each.
+    work items move one element each. `tile`: elements along the side of the largest tile that a group of such a device
+    stages in local memory.
     """
     stages: list[ModulePass] = [ResolvePass(), ToBuffersPass()]
     if images:
         stages.append(ToImagesPass())
-    stages += [ToLoopsPass(vector_bytes, device=True), FlattenPass(), ToDevicePass(work_group)]
+    stages += [ToLoopsPass(vector_bytes, device=True, tile=tile), FlattenPass(), ToDevicePass(work_group)]
     for stage in stages:
         stage.apply(context, module)
     module.verify()
@@ -55,5 +57,15 @@ class LowerForDevicePass(ModulePass):
     vector_bytes: int = 0
     """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for one element a work item."""
 
+    tile: int = 0
+    """Elements along the side of the largest tile in local memory; 0 for none."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower_for_device(ctx, op, images=self.images, work_group=self.work_group, vector_bytes=self.vector_bytes)
+        lower_for_device(
+            ctx,
+            op,
+            images=self.images,
+            work_group=self.work_group,
+            vector_bytes=self.vector_bytes,
+            tile=self.tile,
+        )

@@ -20,8 +20,8 @@ from layout_ir.layouts import affine
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.inverse import Condition, Inverse, inverse
 from layout_ir.layouts.tiled import IMAGE_LANES
+from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_image_type import GLOBAL_SPACE
-from layout_ir.lowering.to_device_loops import ParallelBuilder
 from layout_ir.lowering.to_loops import flat_type, pad_constant, storage_element_type
 
 _PREDICATES = {"<": "slt", ">=": "sge", "==": "eq"}

@@ -22,7 +22,8 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.tile_loops import emit_vector_box
-from layout_ir.lowering.to_device_loops import ParallelBuilder, emit_parallel_plan
+from layout_ir.lowering.to_device_builder import ParallelBuilder
+from layout_ir.lowering.to_device_loops import emit_parallel_plan
 
 VECTOR_WIDTHS = (0, 16, 32, 64)
 """Bytes of the vectors that processors have; 0 for scalar loops."""
@@ -55,7 +56,8 @@ def plan_of(op: CopyOp) -> CopyPlan:
 class LowerCopy(RewritePattern):
     """One copy to loops."""
 
-    def __init__(self, vector_bytes: int, threads: bool, device: bool) -> None:
+    def __init__(self, vector_bytes: int, threads: bool, device: bool, tile: int) -> None:
+        self._tile = tile
         self._vector_bytes = vector_bytes
         self._threads = threads
         self._device = device
@@ -87,7 +89,8 @@ class LowerCopy(RewritePattern):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
         buffers = Buffers(source, destination, pad)
         if self._device:
-            emit_parallel_plan(builder, plan, buffers, self._vector_bytes // element_type_of(op.source.type).bytes)
+            lanes = self._vector_bytes // element_type_of(op.source.type).bytes
+            emit_parallel_plan(builder, plan, buffers, lanes, self._tile)
             rewriter.erase(op)
             return
         if plan.fill_first is not None and pad is not None:
@@ -131,11 +134,14 @@ class ToLoopsPass(ModulePass):
     device: bool = False
     """Whether all loops are parallel, as the kernels of a device start from, but for those between vector tiles."""
 
+    tile: int = 0
+    """With `device`: elements along the side of the largest tile in local memory; 0 for none."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.vector_bytes not in VECTOR_WIDTHS:
             widths = ", ".join(map(str, VECTOR_WIDTHS))
             raise PassFailedException(
                 f"layout-to-loops: expected vector-bytes to be one of {widths}, got {self.vector_bytes}"
             )
-        pattern = LowerCopy(self.vector_bytes, self.threads, self.device)
+        pattern = LowerCopy(self.vector_bytes, self.threads, self.device, self.tile)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from layout_ir.backends.opencl_host import Allocate, Copy, HostProgram, Launch, Release
 from layout_ir.errors import LayoutError
 from layout_ir.runtime.kernel import Kernel, KernelArgument
-from layout_ir.runtime.opencl_devices import choose_device, pyopencl, vector_bytes_of
+from layout_ir.runtime.opencl_devices import Tuning, choose_device, pyopencl, tuning_of
 from layout_ir.runtime.opencl_memory import Place, Session, check_given
 from layout_ir.runtime.opencl_program import load_program
 
@@ -39,13 +39,13 @@ class DeviceProgram:
 
 
 def device_programs(
-    module: ModuleOp, names: Sequence[str], *, images: bool = False, vector_bytes: int = 0
+    module: ModuleOp, names: Sequence[str], *, images: bool = False, tuning: Tuning | None = None
 ) -> list[DeviceProgram]:
     """
     The programs of a module's functions.
 
-    `images`: whether image layouts are images of the device. `vector_bytes`: as in `lower_for_device`. Raises
-    `LayoutError` where a pass or the backend cannot go on.
+    `images`: whether image layouts are images of the device. `tuning`: how kernels are made. Raises `LayoutError`
+    where a pass or the backend cannot go on.
     """
     from xdsl.context import Context
     from xdsl.dialects import func
@@ -58,7 +58,7 @@ def device_programs(
 
     lowered = module.clone()
     try:
-        lower_for_device(Context(), lowered, images=images, vector_bytes=vector_bytes)
+        lower_for_device(Context(), lowered, images=images, **asdict(tuning or Tuning()))
     except DiagnosticException as error:
         raise LayoutError(brief_message(error)) from None
     source = emit_opencl(lowered)
@@ -94,7 +94,7 @@ def compile_device_functions(
             _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
     chosen = choose_device(device)
     kernels: list[DeviceKernel] = []
-    programs = device_programs(module, names, images=images, vector_bytes=vector_bytes_of(chosen))
+    programs = device_programs(module, names, images=images, tuning=tuning_of(chosen))
     for program, storages in zip(programs, signatures, strict=True):
         buffers = [
             KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in program.written)
@@ -164,7 +164,7 @@ class DeviceKernel(Kernel):
     def _program(self, images: bool) -> DeviceProgram:
         if images not in self._programs:
             (self._programs[images],) = device_programs(
-                self._module, [self.name], images=images, vector_bytes=vector_bytes_of(self.device)
+                self._module, [self.name], images=images, tuning=tuning_of(self.device)
             )
         return self._programs[images]
 

@@ -23,6 +23,9 @@ INSTALL = (
     "install pyopencl ('pip install layout-ir[opencl]') and a driver, e.g. 'apt install pocl-opencl-icd' for the CPU"
 )
 
+_NARROWEST_VECTOR, _WIDEST_VECTOR = 16, 64
+"""Bytes."""
+
 _TRIAL = """\
 __kernel void layout_trial(__global uint *restrict result) {
   const uint i = (uint)get_global_id(0);
@@ -153,18 +156,33 @@ def _preference(device: Any) -> int:
     return next((place for place, kind in enumerate(order) if device.type & kind), len(order))
 
 
-def vector_bytes_of(device: Any) -> int:
-    """
-    Width of the vector registers of a device that is a processor; 0 of any other, whose work items are its lanes.
+@dataclass(frozen=True)
+class Tuning:
+    """What kernels for a device are made with; as in `lower_for_device`."""
 
-    The environment variable that forces it for kernels in C does so here too.
+    vector_bytes: int = 0
+    tile: int = 0
+    work_group: int = 64
+
+
+def tuning_of(device: Any) -> Tuning:
     """
+    The choices for a device: tiles through vector registers on a processor, through local memory on any other.
+
+    The environment variable that forces the width of vectors for kernels in C does so here too.
+    """
+    limit: int = device.max_work_group_size
+    width = 0
     if VECTOR_VARIABLE in os.environ:
-        return vector_bytes()
-    if not device.type & pyopencl().device_type.CPU:
-        return 0
-    width = 4 * device.native_vector_width_int
-    return min(width, 64) if width >= 16 else 0
+        width = vector_bytes()
+    elif device.type & pyopencl().device_type.CPU:
+        width = min(4 * device.native_vector_width_int, _WIDEST_VECTOR)
+    if width >= _NARROWEST_VECTOR:
+        return Tuning(vector_bytes=width, work_group=min(64, limit))
+    for tile in (32, 16):  # 8 bytes is the widest element; two groups share a processor's local memory
+        if limit >= tile * 4 and device.local_mem_size >= 2 * 8 * tile * (tile + 1):
+            return Tuning(tile=tile, work_group=min(8 * tile, limit))
+    return Tuning(work_group=min(64, limit))
 
 
 def device_report() -> Iterator[str]:

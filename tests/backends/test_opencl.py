@@ -34,13 +34,16 @@ def text_of(source: str, destination: str, shape: tuple[int, ...], dtype: str = 
     return emit_opencl(module)
 
 
-@pytest.mark.parametrize("images, vector_bytes", [(False, 0), (True, 0), (False, 16), (False, 64)])
-def test_a_strict_compiler_takes_the_text(images: bool, vector_bytes: int, tmp_path: Path) -> None:
+MODES = ({}, {"images": True}, {"vector_bytes": 16}, {"vector_bytes": 64}, {"tile": 32, "work_group": 256})
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_a_strict_compiler_takes_the_text(mode: dict[str, int], tmp_path: Path) -> None:
     reorders: list[Reorder] = list(image_reorders())[::7]
-    if not images:
+    if "images" not in mode:
         reorders = [case for family in FAMILIES for case in list(family.reorders())[::61]]
     module = module_of(reorders)
-    lower_for_device(Context(), module, images=images, vector_bytes=vector_bytes)
+    lower_for_device(Context(), module, **mode)
     file = tmp_path / "kernels.cl"
     file.write_text(emit_opencl(module))
     result = subprocess.run([program(*CLANGS), *STRICT, str(file)], capture_output=True, text=True)

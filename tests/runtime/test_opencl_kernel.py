@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from opencl_support import SENTINEL, working_device
+from opencl_support import SENTINEL, compiled, working_device
+from reorder_batch import Reorder, faults
 
 import layout_ir as li
 from layout_ir import api
 from layout_ir.runtime import opencl, opencl_program
-from layout_ir.runtime.opencl_devices import pyopencl
+from layout_ir.runtime.opencl_devices import Tuning, pyopencl, tuning_of
 
 SHAPE = (2, 5, 3)
 
@@ -94,6 +95,45 @@ def test_functions_with_calls_and_temporaries() -> None:
     result = np.zeros(12, np.float32)
     kernel(source, result)
     assert (result.reshape(4, 3) == source.reshape(3, 4).T).all()
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "bf16", "u8"])
+@pytest.mark.parametrize("shape", [(64, 96), (67, 45), (5, 33), (2, 9, 10, 35)])
+def test_tiles_in_local_memory(monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], dtype: str) -> None:
+    monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", "0")
+    names = ("NC", "CN") if len(shape) == 2 else ("NCHW", "NWHC")
+    case = Reorder(li.layout(names[0]), li.layout(names[1]), shape, dtype)
+    kernels = compiled([case])
+    assert "__local" in kernels[0].source
+    assert "barrier(CLK_LOCAL_MEM_FENCE);" in kernels[0].source
+    assert not faults([case], kernels)
+
+
+class Limits:
+    """A device's limits."""
+
+    def __init__(self, kind: str, group: int, local: int, width: int = 0) -> None:
+        self.type = getattr(pyopencl().device_type, kind)
+        self.max_work_group_size, self.local_mem_size, self.native_vector_width_int = group, local, width
+
+
+@pytest.mark.parametrize(
+    "limits, tuning",
+    [
+        (("GPU", 1024, 49152), Tuning(tile=32, work_group=256)),
+        (("GPU", 64, 49152), Tuning(tile=16, work_group=64)),
+        (("GPU", 256, 8192), Tuning(tile=16, work_group=128)),
+        (("GPU", 1, 1024), Tuning(work_group=1)),
+        (("CPU", 4096, 1 << 20, 16), Tuning(vector_bytes=64)),
+        (("CPU", 4096, 1 << 20, 4), Tuning(vector_bytes=16)),
+        (("CPU", 4096, 1 << 20, 1), Tuning(tile=32, work_group=256)),
+    ],
+)
+def test_kernels_are_made_for_the_limits_of_the_device(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[Any, ...], tuning: Tuning
+) -> None:
+    monkeypatch.delenv("LAYOUT_IR_VECTOR_BYTES", raising=False)
+    assert tuning_of(Limits(*limits)) == tuning
 
 
 # -- what is built, and when -------------------------------------------------------------------------------------------

@@ -1,0 +1,69 @@
+"""Builds nests of parallel loops, with conditions and with elements that may be pads."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, memref, scf
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from layout_ir.lowering.loop_builder import LoopBuilder
+
+
+class ParallelBuilder(LoopBuilder):
+    """Emits nests whose every loop is parallel, and elements that may be pads."""
+
+    def parallel(self, stack: ExitStack, extents: Sequence[int], names: Sequence[str]) -> list[SSAValue]:
+        """Enter one parallel loop an extent, outermost first; their indices."""
+        first = self.constant(0)
+        return [
+            stack.enter_context(self.loop_between(first, self.constant(extent), name, is_parallel=True))
+            for extent, name in zip(extents, names, strict=True)
+        ]
+
+    @contextmanager
+    def when(self, condition: SSAValue | None) -> Generator[None]:
+        """What is emitted inside the `with` block happens only where a condition holds; None holds everywhere."""
+        if condition is None:
+            yield
+            return
+        body = Block()
+        self.insert(scf.IfOp(condition, [], Region(body)))
+        outside, self._builder = self._builder, Builder(InsertPoint.at_end(body))
+        try:
+            yield
+            self.insert(scf.YieldOp())
+        finally:
+            self._builder = outside
+
+    def compare(self, left: SSAValue, predicate: str, right: SSAValue) -> SSAValue:
+        """The comparison of two indices; `predicate` as in arith.cmpi."""
+        return self.insert(arith.CmpiOp(left, right, predicate)).results[0]
+
+    def every(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
+        """Whether all conditions hold; None of no condition."""
+        result: SSAValue | None = None
+        for condition in conditions:
+            result = condition if result is None else self.insert(arith.AndIOp(result, condition)).results[0]
+        return result
+
+    def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+        """One of two values."""
+        return self.insert(arith.SelectOp(condition, then, otherwise)).results[0]
+
+    def load_or(
+        self, condition: SSAValue | None, buffer: SSAValue, index: SSAValue, other: SSAValue | None
+    ) -> SSAValue:
+        """
+        An element of a buffer where a condition holds, else `other`.
+
+        Where it does not hold, the first element is read instead: work items take one path, and none reads outside.
+        """
+        if condition is None:
+            return self.load(buffer, index)
+        assert other is not None
+        value = self.insert(memref.LoadOp.get(buffer, [self.select(condition, index, self.constant(0))])).results[0]
+        return self.select(condition, value, other)
