@@ -17,7 +17,8 @@ class FoldReorderThatMovesNothing(RewritePattern):
     """
     A reorder between two spellings of one function is a cast, and nothing at all between equal types.
 
-    Pads are part of the promise: unless they are undef, there must be none, or the source must hold the same ones.
+    Pads are part of the promise: unless they are undef, there must be none, or the source must hold the same ones. The
+    pads of a value that no reorder made, such as a function's argument, hold zero.
     """
 
     @op_type_rewrite_pattern
@@ -76,9 +77,10 @@ def _agree(left: IndexMap, right: IndexMap) -> bool:
 
 
 def _holds_pads(op: ReorderOp, source: IndexMap, destination: IndexMap) -> bool:
-    """Whether the source is a reorder that wrote the same pads."""
+    """Whether the source's pads hold what the reorder would write."""
     inner = op.source.owner
-    return isinstance(inner, ReorderOp) and inner.pad == op.pad and source.pad_count == destination.pad_count
+    held = inner.pad if isinstance(inner, ReorderOp) else None
+    return held == op.pad and source.pad_count == destination.pad_count
 
 
 REORDER_PATTERNS = (FoldReorderThatMovesNothing(), ComposeReorders())

@@ -52,7 +52,8 @@ class ReorderOp(HasCanonicalizationPatternsInterface, _ConversionOp):
     The same logical value in another layout.
 
     Elements are moved bit for bit. The pads of the result hold `pad`, zero by default; `pad = undef` leaves them
-    unwritten. The gaps of a strided result are never touched.
+    unwritten. The gaps of a strided result are never touched. Whoever passes a tensor to a function passes zeros in its
+    pads, so that a reorder to the same function moves nothing and folds away.
 
     ```mlir
     func.func @pack(%image: tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32, #layout.format<"NHWC">> {

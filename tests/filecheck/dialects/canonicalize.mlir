@@ -61,14 +61,15 @@ func.func @two_uses(%x: !plain) -> (!nhwc, !plain) {
   func.return %0, %1 : !nhwc, !plain
 }
 
-// pads are part of the promise: those of an argument may hold anything
+// pads are part of the promise: those of an argument hold zero
 // CHECK-LABEL: func.func @pads_of_an_argument
-// CHECK-NEXT: %0 = layout.reorder %x : {{.*}}
-// CHECK-NEXT: func.return %0, %x
-func.func @pads_of_an_argument(%x: !blocked) -> (!blocked, !blocked) {
+// CHECK-NEXT: %0 = layout.reorder %x pad = 1.000000e+00 : f32 : {{.*}}
+// CHECK-NEXT: func.return %x, %x, %0
+func.func @pads_of_an_argument(%x: !blocked) -> (!blocked, !blocked, !blocked) {
   %0 = layout.reorder %x : !blocked to !blocked
   %1 = layout.reorder %x pad = undef : !blocked to !blocked
-  func.return %0, %1 : !blocked, !blocked
+  %2 = layout.reorder %x pad = 1.0 : f32 : !blocked to !blocked
+  func.return %0, %1, %2 : !blocked, !blocked, !blocked
 }
 
 // the same pads again are nothing new
