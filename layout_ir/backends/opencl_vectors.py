@@ -13,17 +13,17 @@ from xdsl.utils.hints import isa
 
 from layout_ir.backends import expressions
 from layout_ir.backends.expressions import Expression
+from layout_ir.backends.opencl_shuffles import MOST_LANES
 from layout_ir.backends.opencl_types import bits_literal
 from layout_ir.lowering.to_device_image_type import is_device_image
 
 if TYPE_CHECKING:
     from layout_ir.backends.opencl_printer import OpenCLPrinter
 
-LANES = (1, 2, 4, 8, 16)
+LANES = (1, 2, 4, 8, 16, 32, 64)
 """Lanes that vectors may have; one of a single lane is a scalar."""
 
 _DIGITS = "0123456789abcdef"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class VectorRules:
@@ -40,11 +40,10 @@ class VectorRules:
         raise self._printer.refuse(op)
 
     def type_name(self, op: Operation, value: Attribute) -> str:
-        """The type of a vector; raises `LayoutError` unless it has one dimension of 1, 2, 4, 8 or 16 lanes."""
+        """A vector's type; raises `LayoutError` unless it has one dimension of a power of two of lanes, up to 64."""
         if not isa(value, VectorType[Attribute]) or value.get_num_dims() != 1 or value.get_shape()[0] not in LANES:
-            raise self._printer.refuse(op, f"expected a vector of 1, 2, 4, 8 or 16 lanes, got {value}")
-        lanes = value.get_shape()[0]
-        return f"{self._printer.scalar_type(value.element_type)}{lanes if lanes > 1 else ''}"
+            raise self._printer.refuse(op, f"expected a vector of a power of two of lanes up to 64, got {value}")
+        return self._printer.shuffles.type_name(self._printer.scalar_type(value.element_type), value.get_shape()[0])
 
     def _define(self, op: Operation, value: SSAValue, text: str) -> None:
         self._printer.line(f"const {self.type_name(op, value.type)} {self._printer.declare(value)} = {text};")
@@ -77,8 +76,7 @@ class VectorRules:
             pixel = f"read_imageui({base}, {place})"
             self._define(op, op.result, pixel if name == "uint4" else f"convert_{name}({pixel})")
         else:
-            lanes = name.lstrip(_LETTERS)
-            self._define(op, op.result, f"vload{lanes}(0, {place})" if lanes else f"*({place})")
+            self._define(op, op.result, _load(name, lane_count(op.result), place))
 
     @print_operation.register
     def _(self, op: vector.StoreOp) -> None:
@@ -93,8 +91,7 @@ class VectorRules:
                 pixel = pixel if name == "uint4" else f"convert_uint4({pixel})"
             self._printer.line(f"write_imageui({base}, {place}, {pixel});")
         else:
-            lanes, value = name.lstrip(_LETTERS), self._vector(op, op.vector)
-            self._printer.line(f"vstore{lanes}({value}, 0, {place});" if lanes else f"*({place}) = {value};")
+            self._printer.line(_store(name, lane_count(op.vector), place, self._vector(op, op.vector)))
 
     @print_operation.register
     def _(self, op: vector.BroadcastOp) -> None:
@@ -124,14 +121,14 @@ class VectorRules:
 
     @print_operation.register
     def _(self, op: vector.ExtractOp) -> None:
-        name = self.type_name(op, op.vector.type)
+        self.type_name(op, op.vector.type)
         pixel = Expression(self._vector(op, op.vector))
         (position,) = op.static_position.get_values()
         if position != DYNAMIC_INDEX:
             self._printer.define(op.result, Expression(f"{pixel}.s{_DIGITS[position]}"))
             return
         lane = self._printer.expression(op.dynamic_position[0])
-        count = int(name.lstrip(_LETTERS) or 1)
+        count = lane_count(op.vector)
         chosen = Expression(f"{pixel}.s{_DIGITS[count - 1]}")
         for number in reversed(range(count - 1)):
             is_lane = expressions.compare("==", lane, expressions.literal(number))
@@ -155,3 +152,21 @@ class VectorRules:
         literals = [bits_literal(attribute) for attribute in op.value.iter_attrs()]
         text = literals[0] if len(set(literals)) == 1 else ", ".join(literals)
         self._printer.bind(op.result, Expression(f"({name})({text})"))
+
+
+def lane_count(value: SSAValue) -> int:
+    """Lanes of a vector of one dimension."""
+    assert isa(value.type, VectorType[Attribute])
+    return value.type.get_shape()[0]
+
+
+def _load(name: str, lanes: int, place: str) -> str:
+    if lanes > MOST_LANES:
+        return f"*(const __global {name}_unaligned *)({place})"
+    return f"vload{lanes}(0, {place})" if lanes > 1 else f"*({place})"
+
+
+def _store(name: str, lanes: int, place: str, value: str) -> str:
+    if lanes > MOST_LANES:
+        return f"*(__global {name}_unaligned *)({place}) = {value};"
+    return f"vstore{lanes}({value}, 0, {place});" if lanes > 1 else f"*({place}) = {value};"

@@ -40,7 +40,7 @@ OPENCL_VOCABULARY = Vocabulary(
     words=C_KEYWORDS | _QUALIFIERS | _TYPES | _FUNCTIONS | {"NULL", "NAN", "INFINITY", "MAXFLOAT", "HUGE_VALF"},
     functions=frozenset({"main"}),
     pattern=re.compile(
-        r"_.*|.*_t|layout_shuffle_\d+|LAYOUT_\w+|(u?(char|short|int|long)|float|double|half|bool)\d+|(native|half|as|convert|atomic|atom|get|read|write)"
+        r"_.*|.*_t|layout_(shuffle_\d+|u\w+)|LAYOUT_\w+|(u?(char|short|int|long)|float|double|half|bool)\d+|(native|half|as|convert|atomic|atom|get|read|write)"
         r"_\w+|v(load|store)\w*|(CLK|M|FLT|DBL|CHAR|SCHAR|UCHAR|SHRT|USHRT|INT|UINT|LONG|ULONG|FP)_\w+|cl_\w+",
         re.ASCII,
     ),

@@ -19,9 +19,6 @@ from layout_ir.lowering.tile_loops import TileEmitter, cut_box, level_loop, part
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_staging import choose_staging, emit_staged_box
 
-MOST_LANES = 16
-"""Lanes of the longest vectors that OpenCL C has."""
-
 ENOUGH_STEPS = 256
 """Parallel steps that keep all processors busy; more only cost time to start."""
 
@@ -30,13 +27,13 @@ FEWEST_ELEMENTS = 4096
 
 
 def emit_parallel_plan(
-    builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, lanes: int = 0, side: int = 0
+    builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, lanes: int = 0, most_lanes: int = 0, side: int = 0
 ) -> None:
     """
     The nests of a plan, in the order in which they have to run: what fills everything comes before the boxes.
 
-    `lanes`: elements of the vectors that tiles go through, 0 for one element a step. `side`: elements of the side of
-    the largest tile in local memory, 0 for none.
+    `lanes`: elements of a vector register, 0 for one element a step; `most_lanes`: of the longest vectors that tiles go
+    through. `side`: elements of the side of the largest tile in local memory, 0 for none.
     """
     if plan.fill_first is not None and buffers.pad is not None:
         with ExitStack() as stack:
@@ -44,7 +41,7 @@ def emit_parallel_plan(
             builder.store(buffers.pad, buffers.destination, cell)
     for box in plan.boxes:
         if lanes > 1:
-            emit_parallel_tiles(builder, box, buffers, lanes, min(lanes, MOST_LANES))
+            emit_parallel_tiles(builder, box, buffers, lanes, min(lanes, most_lanes))
         elif staging := choose_staging(box, side):
             emit_staged_box(builder, box, buffers, staging)
         else:

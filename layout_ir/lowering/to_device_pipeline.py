@@ -23,6 +23,7 @@ def lower_for_device(
     images: bool = False,
     work_group: int = WORK_GROUP,
     vector_bytes: int = 0,
+    most_lanes: int = 16,
     tile: int = 0,
 ) -> None:
     """
@@ -30,13 +31,17 @@ def lower_for_device(
 
     `images`: image layouts are images of the device instead of buffers. `work_group` as in `layout-to-device`.
     `vector_bytes`: width of the vector registers of a processor, whose work items move whole tiles; 0 of a device whose
-    work items move one element each. `tile`: elements along the side of the largest tile that a group of such a device
-    stages in local memory.
+    work items move one element each. `most_lanes`: elements of the longest vectors of its language. `tile`: elements
+    along the side of the largest tile that a group of such a device stages in local memory.
     """
     stages: list[ModulePass] = [ResolvePass(), ToBuffersPass()]
     if images:
         stages.append(ToImagesPass())
-    stages += [ToLoopsPass(vector_bytes, device=True, tile=tile), FlattenPass(), ToDevicePass(work_group)]
+    stages += [
+        ToLoopsPass(vector_bytes, device=True, most_lanes=most_lanes, tile=tile),
+        FlattenPass(),
+        ToDevicePass(work_group),
+    ]
     for stage in stages:
         stage.apply(context, module)
     module.verify()
@@ -57,6 +62,9 @@ class LowerForDevicePass(ModulePass):
     vector_bytes: int = 0
     """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for one element a work item."""
 
+    most_lanes: int = 16
+    """Elements of the longest vectors that the device's language has."""
+
     tile: int = 0
     """Elements along the side of the largest tile in local memory; 0 for none."""
 
@@ -67,5 +75,6 @@ class LowerForDevicePass(ModulePass):
             images=self.images,
             work_group=self.work_group,
             vector_bytes=self.vector_bytes,
+            most_lanes=self.most_lanes,
             tile=self.tile,
         )

@@ -56,8 +56,8 @@ def plan_of(op: CopyOp) -> CopyPlan:
 class LowerCopy(RewritePattern):
     """One copy to loops."""
 
-    def __init__(self, vector_bytes: int, threads: bool, device: bool, tile: int) -> None:
-        self._tile = tile
+    def __init__(self, vector_bytes: int, threads: bool, device: bool, most_lanes: int, tile: int) -> None:
+        self._most_lanes, self._tile = most_lanes, tile
         self._vector_bytes = vector_bytes
         self._threads = threads
         self._device = device
@@ -90,7 +90,7 @@ class LowerCopy(RewritePattern):
         buffers = Buffers(source, destination, pad)
         if self._device:
             lanes = self._vector_bytes // element_type_of(op.source.type).bytes
-            emit_parallel_plan(builder, plan, buffers, lanes, self._tile)
+            emit_parallel_plan(builder, plan, buffers, lanes, self._most_lanes, self._tile)
             rewriter.erase(op)
             return
         if plan.fill_first is not None and pad is not None:
@@ -134,6 +134,9 @@ class ToLoopsPass(ModulePass):
     device: bool = False
     """Whether all loops are parallel, as the kernels of a device start from, but for those between vector tiles."""
 
+    most_lanes: int = 16
+    """With `device`: elements of the longest vectors that its language has."""
+
     tile: int = 0
     """With `device`: elements along the side of the largest tile in local memory; 0 for none."""
 
@@ -143,5 +146,5 @@ class ToLoopsPass(ModulePass):
             raise PassFailedException(
                 f"layout-to-loops: expected vector-bytes to be one of {widths}, got {self.vector_bytes}"
             )
-        pattern = LowerCopy(self.vector_bytes, self.threads, self.device, self.tile)
+        pattern = LowerCopy(self.vector_bytes, self.threads, self.device, self.most_lanes, self.tile)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

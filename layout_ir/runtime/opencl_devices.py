@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from layout_ir.errors import LayoutError
@@ -33,6 +33,13 @@ __kernel void layout_trial(__global uint *restrict result) {
 }
 """
 _TRIAL_ITEMS = 64
+
+_WIDE_TRIAL = """\
+typedef uchar bytes __attribute__((ext_vector_type(64)));
+__kernel void layout_wide_trial(__global bytes *restrict result) {
+  result[0] = __builtin_shufflevector(result[0], result[1], LANES);
+}
+""".replace("LANES", ", ".join(str(2 * lane) for lane in range(64)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +163,23 @@ def _preference(device: Any) -> int:
     return next((place for place, kind in enumerate(order) if device.type & kind), len(order))
 
 
+@lru_cache(maxsize=16)
+def _has_wide_vectors(device: Any) -> bool:
+    """Whether the device's compiler knows vectors of 64 elements, as those made from Clang do."""
+    cl = pyopencl()
+    try:
+        cl.Program(cl.Context([device]), _WIDE_TRIAL).build("-cl-std=CL1.2", [device])
+    except (cl.Error, RuntimeError):
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Tuning:
     """What kernels for a device are made with; as in `lower_for_device`."""
 
     vector_bytes: int = 0
+    most_lanes: int = 16
     tile: int = 0
     work_group: int = 64
 
@@ -178,7 +197,7 @@ def tuning_of(device: Any) -> Tuning:
     elif device.type & pyopencl().device_type.CPU:
         width = min(4 * device.native_vector_width_int, _WIDEST_VECTOR)
     if width >= _NARROWEST_VECTOR:
-        return Tuning(vector_bytes=width, work_group=min(64, limit))
+        return Tuning(width, _WIDEST_VECTOR if _has_wide_vectors(device) else 16, work_group=min(64, limit))
     for tile in (32, 16):  # 8 bytes is the widest element; two groups share a processor's local memory
         if limit >= tile * 4 and device.local_mem_size >= 2 * 8 * tile * (tile + 1):
             return Tuning(tile=tile, work_group=min(8 * tile, limit))

@@ -20,6 +20,7 @@ from layout_ir.backends.opencl import emit_opencl
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.to_device import ToDevicePass
 from layout_ir.lowering.to_device_pipeline import lower_for_device
+from layout_ir.runtime import opencl_devices
 
 STRICT = (
     *("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-target", "spir64", "-fsyntax-only"),
@@ -34,7 +35,10 @@ def text_of(source: str, destination: str, shape: tuple[int, ...], dtype: str = 
     return emit_opencl(module)
 
 
-MODES = ({}, {"images": True}, {"vector_bytes": 16}, {"vector_bytes": 64}, {"tile": 32, "work_group": 256})
+MODES = (
+    *({}, {"images": True}, {"tile": 32, "work_group": 256}),
+    *({"vector_bytes": 16}, {"vector_bytes": 64}, {"vector_bytes": 64, "most_lanes": 64}),
+)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=str)
@@ -54,6 +58,7 @@ def test_shuffles_are_right_in_the_languages_own_words_too(monkeypatch: pytest.M
     working_device()
     monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", "64")
     monkeypatch.setattr(opencl_shuffles, "_CHOICE", "")
+    monkeypatch.setattr(opencl_devices, "_has_wide_vectors", lambda _: False)
     cases = [Reorder(li.layout("NC"), li.layout("CN"), (37, 50), dtype) for dtype in ("f32", "f16", "u8", "f64")]
     kernels = compiled(cases)
     assert "shuffle2" in kernels[0].source

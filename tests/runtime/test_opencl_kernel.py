@@ -13,7 +13,7 @@ from reorder_batch import Reorder, faults
 
 import layout_ir as li
 from layout_ir import api
-from layout_ir.runtime import opencl, opencl_program
+from layout_ir.runtime import opencl, opencl_devices, opencl_program
 from layout_ir.runtime.opencl_devices import Tuning, pyopencl, tuning_of
 
 SHAPE = (2, 5, 3)
@@ -124,7 +124,7 @@ class Limits:
         (("GPU", 64, 49152), Tuning(tile=16, work_group=64)),
         (("GPU", 256, 8192), Tuning(tile=16, work_group=128)),
         (("GPU", 1, 1024), Tuning(work_group=1)),
-        (("CPU", 4096, 1 << 20, 16), Tuning(vector_bytes=64)),
+        (("CPU", 4096, 1 << 20, 16), Tuning(vector_bytes=64, most_lanes=64)),
         (("CPU", 4096, 1 << 20, 4), Tuning(vector_bytes=16)),
         (("CPU", 4096, 1 << 20, 1), Tuning(tile=32, work_group=256)),
     ],
@@ -133,6 +133,7 @@ def test_kernels_are_made_for_the_limits_of_the_device(
     monkeypatch: pytest.MonkeyPatch, limits: tuple[Any, ...], tuning: Tuning
 ) -> None:
     monkeypatch.delenv("LAYOUT_IR_VECTOR_BYTES", raising=False)
+    monkeypatch.setattr(opencl_devices, "_has_wide_vectors", lambda device: device.native_vector_width_int > 4)
     assert tuning_of(Limits(*limits)) == tuning
 
 
