@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from layout_families import ACTIVATIONS
 from opencl_support import SENTINEL, compiled, working_device
 from reorder_batch import Reorder, faults
 
 import layout_ir as li
 from layout_ir import api
+from layout_ir.backends import opencl_types
 from layout_ir.runtime import opencl, opencl_devices, opencl_program
 from layout_ir.runtime.opencl_devices import Tuning, pyopencl, tuning_of
 
@@ -107,6 +110,17 @@ def test_tiles_in_local_memory(monkeypatch: pytest.MonkeyPatch, shape: tuple[int
     assert "__local" in kernels[0].source
     assert "barrier(CLK_LOCAL_MEM_FENCE);" in kernels[0].source
     assert not faults([case], kernels)
+
+
+@pytest.mark.parametrize("vector_bytes", ["0", "64"])
+def test_indices_of_64_bits(monkeypatch: pytest.MonkeyPatch, vector_bytes: str) -> None:
+    monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", vector_bytes)
+    monkeypatch.setattr(opencl_types, "INT_BYTES", 1)
+    cases = list(ACTIVATIONS.reorders())[::97]
+    kernels = compiled(cases)
+    assert "const long" in kernels[0].source
+    assert "int" not in re.sub(r"uint\d*|layout_\w+", "", kernels[0].source.split("*/")[-1])
+    assert not faults(cases, kernels)
 
 
 class Limits:
