@@ -94,8 +94,8 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, li
     """
     The nests of a box whose elements go through vector registers, a tile at a time; where no tile is worth it, singly.
 
-    The outer loops over tiles are parallel, as many as keep all processors busy. The box is cut where tiles do not
-    divide it, so that no two steps write one place.
+    The outer loops over tiles are parallel, as many as keep all processors busy. Where tiles do not divide an axis, a
+    loop of one work item does some elements twice; among work items the box is cut, so that no two write one place.
     """
     (source_size,) = stored_type(buffers.source.type).get_shape()
     for part in parts_without_loose_pads(box, lanes, source_size):
@@ -103,15 +103,15 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, li
         if tile is None or (part.is_padded and buffers.pad is None):
             emit_parallel_box(builder, part, buffers)
             continue
-        uneven = [i for i, axis in enumerate(part.axes) if axis.extent % tile.extents[i]]
-        if uneven:
-            for piece in cut_box(
-                part, uneven[0], part.axes[uneven[0]].extent // tile.extents[uneven[0]] * tile.extents[uneven[0]]
-            ):
-                emit_parallel_tiles(builder, piece, buffers, line, lanes)
-            continue
         schedule = Schedule(lanes, block_tiles=max(BLOCK_TILES, line // lanes))
         levels = _with_parallel_steps(part, tile, loop_levels(part, tile, schedule))
+        shared = [level.axis for level in levels if level.is_parallel]
+        uneven = next((i for i in shared if part.axes[i].extent % tile.extents[i]), None)
+        if uneven is not None:
+            extent, steps = part.axes[uneven].extent, tile.extents[uneven]
+            for piece in cut_box(part, uneven, extent // steps * steps):
+                emit_parallel_tiles(builder, piece, buffers, line, lanes)
+            continue
         with ExitStack() as loops:
             starts: dict[int, SSAValue] = {}
             for level in levels:
