@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import itertools
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from layout_ir.backends.opencl_host import Allocate, Copy, HostProgram, Launch, Release
+from layout_ir.backends.opencl_host import Allocate, Copy, Launch, Release
 from layout_ir.errors import LayoutError
 from layout_ir.runtime.kernel import Kernel, KernelArgument
-from layout_ir.runtime.opencl_devices import Tuning, choose_device, pyopencl, tuning_of
-from layout_ir.runtime.opencl_memory import Place, Session, check_given
+from layout_ir.runtime.opencl_devices import choose_device, pyopencl, tuning_of
+from layout_ir.runtime.opencl_memory import Place, Session, check_given, overlap
+from layout_ir.runtime.opencl_module import DeviceProgram, device_programs
 from layout_ir.runtime.opencl_program import load_program
 
 if TYPE_CHECKING:
@@ -23,54 +24,6 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     Bytes = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class DeviceProgram:
-    """The text of a module's kernels and what the host does with them for one function."""
-
-    source: str
-    host: HostProgram
-    written: frozenset[int]
-    """Arguments that are written."""
-
-    places: tuple[Place, ...]
-    """All buffers, arguments first."""
-
-
-def device_programs(
-    module: ModuleOp, names: Sequence[str], *, images: bool = False, tuning: Tuning | None = None
-) -> list[DeviceProgram]:
-    """
-    The programs of a module's functions.
-
-    `images`: whether image layouts are images of the device. `tuning`: how kernels are made. Raises `LayoutError`
-    where a pass or the backend cannot go on.
-    """
-    from xdsl.context import Context
-    from xdsl.dialects import func
-    from xdsl.utils.exceptions import DiagnosticException
-
-    from layout_ir.backends.opencl import emit_opencl
-    from layout_ir.backends.opencl_host import host_program, place_of, written_arguments
-    from layout_ir.lowering.to_device_pipeline import lower_for_device
-    from layout_ir.runtime.module import brief_message
-
-    lowered = module.clone()
-    try:
-        lower_for_device(Context(), lowered, images=images, **asdict(tuning or Tuning()))
-    except DiagnosticException as error:
-        raise LayoutError(brief_message(error)) from None
-    source = emit_opencl(lowered)
-    functions = {op.sym_name.data: op for op in lowered.ops if isinstance(op, func.FuncOp)}
-    programs: list[DeviceProgram] = []
-    for name in names:
-        host = host_program(lowered, functions[name])
-        places = tuple(
-            Place(f"{name}: {label}", *place_of(kind)) for label, kind in zip(host.names, host.types, strict=True)
-        )
-        programs.append(DeviceProgram(source, host, written_arguments(lowered, host), places))
-    return programs
 
 
 def compile_device_functions(
@@ -86,19 +39,21 @@ def compile_device_functions(
     from layout_ir.interpreter.functions import Storage, arguments, find_function, results
     from layout_ir.interpreter.reference import allocated_size
 
-    signatures: list[list[Storage]] = []
+    signatures: list[tuple[list[Storage], list[Storage]]] = []
     for name in names:
         function = find_function(module, name)
-        signatures.append([*arguments(function), *results(function)])
-        for storage in signatures[-1]:
+        signatures.append((list(arguments(function)), list(results(function))))
+        for storage in itertools.chain(*signatures[-1]):
             _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
     chosen = choose_device(device)
     kernels: list[DeviceKernel] = []
     programs = device_programs(module, names, images=images, tuning=tuning_of(chosen))
-    for program, storages in zip(programs, signatures, strict=True):
+    for program, (inputs, outputs) in zip(programs, signatures, strict=True):
+        # a result is one even where it has no elements that a kernel could write
+        written = {*program.written, *range(len(inputs), len(inputs) + len(outputs))}
         buffers = [
-            KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in program.written)
-            for i, storage in enumerate(storages)
+            KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in written)
+            for i, storage in enumerate([*inputs, *outputs])
         ]
         kernels.append(DeviceKernel(module, program, buffers, chosen, images))
     return kernels
@@ -125,7 +80,7 @@ class DeviceKernel(Kernel):
         self.device = device
         """The `pyopencl.Device` that it runs on."""
         self._module = module
-        self._programs = {images: program}
+        self._programs = {(device, images): program}
         self._images = images
         self._lock = Lock()
         _load(session(device), program)
@@ -139,14 +94,13 @@ class DeviceKernel(Kernel):
         for argument, buffer, is_memory in zip(self.arguments, buffers, given, strict=True):
             if not is_memory:
                 self._check_array(argument, buffer)
-        memory = [buffer.int_ptr for buffer, is_memory in zip(buffers, given, strict=True) if is_memory]
-        if len(set(memory)) < len(memory):
-            raise LayoutError(f"{self.name}: expected buffers that do not overlap, got one buffer twice")
+        self._check_apart(buffers)
         contexts = [buffer.context for buffer, is_memory in zip(buffers, given, strict=True) if is_memory]
         if any(context != contexts[0] for context in contexts):
             raise LayoutError(f"{self.name}: expected buffers of one OpenCL context, got several contexts")
+        where = session(self.device, contexts[0])
         images = self._images or any(isinstance(buffer, cl.Image) for buffer in buffers)
-        self._run(session(self.device, contexts[0]), self._program(images), buffers)
+        self._run(where, self._program(where.device, images), buffers)
         written = [buffer for argument, buffer in zip(self.arguments, buffers, strict=True) if argument.is_written]
         return written[0] if len(written) == 1 else tuple(written)
 
@@ -161,12 +115,40 @@ class DeviceKernel(Kernel):
         if not fits:
             self._refuse(argument, array)
 
-    def _program(self, images: bool) -> DeviceProgram:
-        if images not in self._programs:
-            (self._programs[images],) = device_programs(
-                self._module, [self.name], images=images, tuning=tuning_of(self.device)
+    def _check_apart(self, buffers: Sequence[Any]) -> None:
+        """Raise `LayoutError` where an argument that is written overlaps another one."""
+        addresses = [buffer.ctypes.data if is_array(buffer) else 0 for buffer in buffers]
+        for left, right in self._pairs:
+            if is_array(buffers[left]) and is_array(buffers[right]):
+                self._check_disjoint(addresses, left, right)
+            elif not (is_array(buffers[left]) or is_array(buffers[right])) and overlap(buffers[left], buffers[right]):
+                names = f"{self.arguments[left].name} and {self.arguments[right].name}"
+                raise LayoutError(
+                    f"{self.name}: expected buffers that do not overlap, got {names} in the same memory of the device"
+                )
+
+    def ready(self, *buffers: npt.NDArray[Any]) -> Callable[[], object]:
+        """A call on copies of arrays that lie on the device, and stay there."""
+        where = session(self.device)
+        program = self._program(where.device, self._images)
+        with _device_errors(self.name, where.device):
+            pairs = zip(program.places, buffers, strict=False)
+            memory = [where.upload(place, bytes_of(buffer)[: place.bytes]) for place, buffer in pairs]
+
+        def call() -> None:
+            with self._lock, _device_errors(self.name, where.device):
+                _execute(where, program, memory)
+                where.queue.finish()
+
+        return call
+
+    def _program(self, device: Any, images: bool) -> DeviceProgram:
+        """The program for a device: a caller's context may have another than the kernel was made for."""
+        if (device, images) not in self._programs:
+            (self._programs[device, images],) = device_programs(
+                self._module, [self.name], images=images, tuning=tuning_of(device)
             )
-        return self._programs[images]
+        return self._programs[device, images]
 
     def _on_arrays(self, *addresses: int) -> None:
         """Run on memory of the host that has been checked."""
@@ -178,11 +160,14 @@ class DeviceKernel(Kernel):
         for argument, address in zip(self.arguments, addresses, strict=True):
             size = argument.size * argument.element.bytes
             arrays.append(np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)))
-        self._run(session(self.device), self._program(self._images), arrays)
+        self._run(session(self.device), self._program(self.device, self._images), arrays)
 
     def _run(self, where: Session, program: DeviceProgram, buffers: Sequence[Any]) -> None:
         with self._lock, _device_errors(self.name, where.device):
-            memory = [_on_device(where, place, buffer) for place, buffer in zip(program.places, buffers, strict=False)]
+            memory = [
+                _on_device(where, place, buffer, i in program.written)
+                for i, (place, buffer) in enumerate(zip(program.places, buffers, strict=False))
+            ]
             _execute(where, program, memory)
             where.queue.finish()
             results = [
@@ -212,12 +197,12 @@ def bytes_of(array: npt.NDArray[Any]) -> Bytes:
     return array.reshape(-1).view(np.uint8)
 
 
-def _on_device(where: Session, place: Place, buffer: Any) -> Any:
+def _on_device(where: Session, place: Place, buffer: Any, is_written: bool) -> Any:
     """What a kernel takes for a caller's array, buffer or image."""
     cl = pyopencl()
     if is_array(buffer):
         return where.upload(place, bytes_of(buffer)[: place.bytes])
-    check_given(place, buffer)
+    check_given(place, buffer, is_written)
     if place.image_size is None or (isinstance(buffer, cl.Image) and where.has_format(place, buffer)):
         return buffer
     memory = where.allocate(place)

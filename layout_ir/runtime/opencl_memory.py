@@ -121,9 +121,25 @@ class Session:
         return image.format.channel_data_type == getattr(cl.channel_type, CHANNELS[place.element_bytes])
 
 
-def check_given(place: Place, memory: Any) -> None:
+def overlap(left: Any, right: Any) -> bool:
+    """Whether two buffers or images share memory of the device, as parts of one buffer may."""
+    (first, start, size), (second, other_start, other_size) = _extent(left), _extent(right)
+    return first == second and start < other_start + other_size and other_start < start + size
+
+
+def _extent(memory: Any) -> tuple[int, int, int]:
+    """The buffer that memory is a part of, where in it and how long, in bytes."""
+    kinds = pyopencl().mem_info
+    whole = memory.get_info(kinds.ASSOCIATED_MEMOBJECT) or memory
+    return whole.int_ptr, memory.get_info(kinds.OFFSET), memory.get_info(kinds.SIZE)
+
+
+def check_given(place: Place, memory: Any, is_written: bool) -> None:
     """Raise `LayoutError` unless a caller's buffer or image can be an argument."""
     cl = pyopencl()
+    forbidden, allowed = ("READ_ONLY", "write") if is_written else ("WRITE_ONLY", "read")
+    if memory.flags & getattr(cl.mem_flags, forbidden):
+        raise LayoutError(f"{place.name}: expected memory that kernels may {allowed}, got one made as {forbidden}")
     if not isinstance(memory, cl.Image):
         if memory.size < place.bytes:
             raise LayoutError(f"{place.name}: expected a buffer of at least {place.bytes} bytes, got {memory.size}")

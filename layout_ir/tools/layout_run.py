@@ -110,6 +110,11 @@ def _compiled(module: ModuleOp, names: list[str], options: argparse.Namespace) -
 
         if options.threads is not None:
             raise LayoutError("expected --threads with --target c alone, got it with --target opencl")
+        if options.explain:
+            raise LayoutError(
+                "expected --explain with --target c alone, got it with --target opencl; "
+                "layout-opt FILE -p layout-lower-device shows the loops of a device"
+            )
         return compile_device_functions(module, names, device=options.device, images=options.images)
     from layout_ir.runtime.module import compile_functions
 

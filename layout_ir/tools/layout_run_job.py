@@ -136,10 +136,10 @@ class Job:
 
     def measure(self, repeat: int | None) -> tuple[float, int]:
         """Median seconds of a call and the number of calls; as many as a quarter of a second takes, unless given."""
-        times: list[float] = []
+        call, times = self.kernel.ready(*self.buffers), list[float]()
         while len(times) < (repeat or _MOST_RUNS):
             start = perf_counter()
-            self.kernel(*self.buffers)
+            call()
             times.append(perf_counter() - start)
             if repeat is None and len(times) >= 3 and sum(times) > _ENOUGH_SECONDS:
                 break

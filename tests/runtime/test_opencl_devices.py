@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,21 @@ def test_devices_are_listed_on_the_command_line(capsys: pytest.CaptureFixture[st
 def test_a_file_is_needed_for_everything_else(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--target", "opencl"]) == 1
     assert "expected a file with IR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--target", "opencl", "--threads", "2"], "expected --threads with --target c alone"),
+        (["--target", "opencl", "--explain"], "expected --explain with --target c alone"),
+        (["--images"], "expected --device and --images with --target opencl alone"),
+        (["--target", "opencl", "--device", "no such"], "whose number or name matches 'no such', found 0 "),
+    ],
+)
+def test_options_that_do_not_fit(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    working_device()
+    assert main([str(Path(__file__).parents[2] / "examples" / "stem.mlir"), *options]) == 1
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("images", [(), ("--images",)])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from layout_families import ACTIVATIONS
-from opencl_support import SENTINEL, compiled, working_device
+from opencl_support import buffer_of, compiled, working_device
 from reorder_batch import Reorder, faults
 
 import layout_ir as li
@@ -47,11 +47,6 @@ def floats() -> np.ndarray:
     return np.arange(30, dtype=np.float32).reshape(SHAPE)
 
 
-def buffer_of(context: Any, data: np.ndarray) -> Any:
-    cl = pyopencl()
-    return cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=data)
-
-
 def test_numpy_arrays() -> None:
     result = np.zeros((3, 2, 5), np.float32)
     kernel = transpose()
@@ -73,6 +68,44 @@ def test_buffers_and_arrays_in_any_mix(kinds: str) -> None:
             cl.enqueue_copy(queue, arrays[1], given[1])
             queue.finish()
     assert (arrays[1] == floats().transpose(2, 0, 1)).all()
+
+
+def test_a_tensor_without_elements() -> None:
+    kernel = li.compile_reorder("NCHW", "NHWC", shape=(2, 0, 3, 4), dtype="f32", target="opencl")
+    nothing = np.empty(0, np.float32)
+    assert kernel(np.empty(0, np.float32), nothing) is nothing
+
+
+TWO_SOURCES = """
+!x = tensor<3x4xf32>
+!y = tensor<3x4xf32, #layout.format<"CN">>
+func.func @f(%a: !x, %b: !x) -> (!y, !y) {
+  %c = layout.reorder %a : !x to !y
+  %d = layout.reorder %b : !x to !y
+  func.return %c, %d : !y, !y
+}
+"""
+
+
+def test_sources_may_be_one_buffer_and_results_may_not(tmp_path: Path) -> None:
+    from layout_ir.runtime.opencl import compile_device_functions
+    from layout_ir.tools.layout_run import read_module
+
+    (tmp_path / "f.mlir").write_text(TWO_SOURCES)
+    (kernel,) = compile_device_functions(read_module(tmp_path / "f.mlir"), ["f"])
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    source = buffer_of(pyopencl().Context([working_device()]), values)
+    results = np.zeros((4, 3), np.float32), np.zeros((4, 3), np.float32)
+    kernel(source, source, *results)
+    assert all((result == values.T).all() for result in results)
+    with pytest.raises(li.LayoutError, match="expected buffers that do not overlap"):
+        kernel(source, source, results[0], results[0])
+
+
+def test_a_call_that_is_measured_leaves_the_arrays_alone() -> None:
+    result = np.zeros(30, np.float32)
+    transpose().ready(floats(), result)()
+    assert not result.any()
 
 
 def test_a_buffer_may_be_longer_and_what_is_behind_stays() -> None:
@@ -184,97 +217,3 @@ def test_a_program_that_cannot_be_built_shows_the_log() -> None:
     device = working_device()
     with pytest.raises(li.LayoutError, match=r"(?s)cannot build the kernel.*undeclared|use of"):
         opencl_program.build(pyopencl().Context([device]), device, "__kernel void f() { nonsense(); }")
-
-
-# -- errors ------------------------------------------------------------------------------------------------------------
-
-
-def small_buffer() -> Any:
-    return buffer_of(pyopencl().Context([working_device()]), np.zeros(29, np.float32))
-
-
-def two_contexts() -> tuple[Any, Any]:
-    return small_buffer(), small_buffer()
-
-
-def one_twice() -> tuple[Any, Any]:
-    buffer = small_buffer()
-    return buffer, buffer
-
-
-ERRORS: list[tuple[Callable[[], tuple[Any, ...]], str]] = [
-    (lambda: (floats(),), "expected 2 buffers"),
-    (lambda: (floats(), np.zeros(29, np.float32)), "expected a buffer of at least 30 elements, got 29"),
-    (lambda: (floats(), np.zeros(30)), "expected elements of 4 bytes"),
-    (lambda: (floats(), small_buffer()), "expected a buffer of at least 120 bytes, got 116"),
-    (lambda: (np.zeros(30), small_buffer()), "source: expected elements of 4 bytes"),
-    (lambda: ([1.0], small_buffer()), "source: expected a numpy array, got list"),
-    (two_contexts, "expected buffers of one OpenCL context"),
-    (one_twice, "expected buffers that do not overlap"),
-]
-
-
-@pytest.mark.parametrize("make, message", ERRORS)
-def test_buffers_that_do_not_fit_are_refused(make: Callable[[], tuple[Any, ...]], message: str) -> None:
-    kernel = transpose()
-    with pytest.raises(li.LayoutError, match=message):
-        kernel(*make())
-
-
-def test_a_device_error_is_one_message_and_leaves_the_array_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    cl = pyopencl()
-    kernel = transpose()
-
-    def lost(*_: object, **__: object) -> None:
-        raise cl.RuntimeError("clEnqueueNDRangeKernel failed: OUT_OF_RESOURCES")
-
-    monkeypatch.setattr(cl, "enqueue_nd_range_kernel", lost)
-    destination = np.full(30, SENTINEL, np.uint32)
-    with pytest.raises(li.LayoutError, match=r"reorder: the OpenCL device '.*' failed: .*OUT_OF_RESOURCES"):
-        kernel(floats(), destination)
-    assert (destination == SENTINEL).all()
-
-
-def test_a_download_that_fails_leaves_the_array_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    cl = pyopencl()
-    kernel = transpose()
-    copy = cl.enqueue_copy
-
-    def half(queue: Any, destination: Any, source: Any, **options: Any) -> Any:
-        if isinstance(destination, np.ndarray):
-            destination.reshape(-1)[:5] = 0
-            raise cl.RuntimeError("device lost")
-        return copy(queue, destination, source, **options)
-
-    monkeypatch.setattr(cl, "enqueue_copy", half)
-    destination = np.full(30, SENTINEL, np.uint32)
-    with pytest.raises(li.LayoutError, match="device lost"):
-        kernel(floats(), destination)
-    assert (destination == SENTINEL).all()
-
-
-def test_too_little_memory_is_one_message() -> None:
-    cl = pyopencl()
-    limit = working_device().max_mem_alloc_size
-    place = opencl.Place("reorder: source", limit + 1, 1)
-    where = opencl.session(working_device())
-    with pytest.raises(li.LayoutError, match=f"reorder: source: expected a buffer of at most {limit} bytes"):
-        where.allocate(place)
-    with pytest.raises(li.LayoutError, match="has not enough memory"), opencl._device_errors("f", working_device()):
-        raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"threads": 2}, "expected threads for the target c alone"),
-        ({"target": "c", "images": True}, "expected device and images for the target opencl alone"),
-        (
-            {"device": "no such device"},
-            "expected an OpenCL device whose number or name matches 'no such device', found",
-        ),
-    ],
-)
-def test_options_that_do_not_fit(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(li.LayoutError, match=message):
-        li.compile_reorder("NC", "CN", shape=(2, 3), dtype="f32", **{"target": "opencl", **options})

@@ -17,7 +17,7 @@ import layout_ir as li
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
 from layout_ir.layouts.element_type import element_type
 from layout_ir.runtime.opencl import DeviceKernel, compile_device_functions
-from layout_ir.runtime.opencl_devices import choose_device
+from layout_ir.runtime.opencl_devices import choose_device, pyopencl
 
 SENTINEL, GUARD = 0xA5, 96
 
@@ -56,6 +56,12 @@ def compiled(reorders: Sequence[Reorder], *, images: bool = False) -> list[Devic
     """All reorders as the kernels of one program."""
     names = [f"case_{number}" for number in range(len(reorders))]
     return compile_device_functions(module_of(reorders), names, images=images)
+
+
+def buffer_of(context: Any, data: np.ndarray) -> Any:
+    """A buffer of a device that holds an array."""
+    cl = pyopencl()
+    return cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=data)
 
 
 # -- images ------------------------------------------------------------------------------------------------------------
