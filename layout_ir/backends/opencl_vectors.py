@@ -16,6 +16,7 @@ from layout_ir.backends.expressions import Expression
 from layout_ir.backends.opencl_shuffles import MOST_LANES
 from layout_ir.backends.opencl_types import bits_literal
 from layout_ir.lowering.to_device_image_type import is_device_image
+from layout_ir.lowering.to_device_loops import ALIGNED
 
 if TYPE_CHECKING:
     from layout_ir.backends.opencl_printer import OpenCLPrinter
@@ -76,7 +77,7 @@ class VectorRules:
             pixel = f"read_imageui({base}, {place})"
             self._define(op, op.result, pixel if name == "uint4" else f"convert_{name}({pixel})")
         else:
-            self._define(op, op.result, _load(name, lane_count(op.result), place))
+            self._define(op, op.result, _load(name, lane_count(op.result), place, ALIGNED in op.attributes))
 
     @print_operation.register
     def _(self, op: vector.StoreOp) -> None:
@@ -91,7 +92,8 @@ class VectorRules:
                 pixel = pixel if name == "uint4" else f"convert_uint4({pixel})"
             self._printer.line(f"write_imageui({base}, {place}, {pixel});")
         else:
-            self._printer.line(_store(name, lane_count(op.vector), place, self._vector(op, op.vector)))
+            value, is_aligned = self._vector(op, op.vector), ALIGNED in op.attributes
+            self._printer.line(_store(name, lane_count(op.vector), place, value, is_aligned))
 
     @print_operation.register
     def _(self, op: vector.BroadcastOp) -> None:
@@ -160,13 +162,19 @@ def lane_count(value: SSAValue) -> int:
     return value.type.get_shape()[0]
 
 
-def _load(name: str, lanes: int, place: str) -> str:
-    if lanes > MOST_LANES:
-        return f"*(const __global {name}_unaligned *)({place})"
-    return f"vload{lanes}(0, {place})" if lanes > 1 else f"*({place})"
+def _load(name: str, lanes: int, place: str, is_aligned: bool) -> str:
+    if lanes == 1:
+        return f"*({place})"
+    if is_aligned:
+        return f"*(const __global {name} *)({place})"
+    return f"*(const __global {name}_unaligned *)({place})" if lanes > MOST_LANES else f"vload{lanes}(0, {place})"
 
 
-def _store(name: str, lanes: int, place: str, value: str) -> str:
+def _store(name: str, lanes: int, place: str, value: str, is_aligned: bool) -> str:
+    if lanes == 1:
+        return f"*({place}) = {value};"
+    if is_aligned:
+        return f"*(__global {name} *)({place}) = {value};"
     if lanes > MOST_LANES:
         return f"*(__global {name}_unaligned *)({place}) = {value};"
-    return f"vstore{lanes}({value}, 0, {place});" if lanes > 1 else f"*({place}) = {value};"
+    return f"vstore{lanes}({value}, 0, {place});"

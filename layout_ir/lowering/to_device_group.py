@@ -12,7 +12,7 @@ from xdsl.rewriter import InsertPoint
 
 from layout_ir.layouts.affine import simplify
 from layout_ir.lowering.to_device_kernel import Kernel, KernelBuilder
-from layout_ir.lowering.to_device_nest import Grid, Nest, copy_body, make_grid, nest_of, take_apart
+from layout_ir.lowering.to_device_nest import Grid, Nest, copy_body, dimensions, make_grid, nest_of, take_apart
 
 
 def group_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
@@ -24,7 +24,7 @@ def group_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
     count = len(nest.counts)
     outer, last = max(count - 2, 0), max(count - 1, 0)
     builder = KernelBuilder()
-    grid = make_grid(builder, nest, (range(last, count), range(outer, last), range(outer)), of_groups=True)
+    grid = make_grid(builder, nest, dimensions(nest, last, outer), of_groups=True)
     loops = {op: nest_of(op) for op in nest.body.ops if isinstance(op, scf.ParallelOp)}
     shared = [loop for loop in loops.values() if loop is not None]
     assert len(shared) == len(loops), "expected loops of work items with constant bounds"

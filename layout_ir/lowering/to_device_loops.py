@@ -6,11 +6,15 @@ import itertools
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from layout_ir.dialects.types import stored_type
+from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
@@ -26,26 +30,81 @@ FEWEST_ELEMENTS = 4096
 """Elements of a parallel step that are worth to start it."""
 
 
-def emit_parallel_plan(
-    builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, lanes: int = 0, most_lanes: int = 0, side: int = 0
-) -> None:
-    """
-    The nests of a plan, in the order in which they have to run: what fills everything comes before the boxes.
+ALIGNED = "aligned"
+"""Attribute of loads and stores of vectors that lie at multiples of their size."""
 
-    `lanes`: elements of a vector register, 0 for one element a step; `most_lanes`: of the longest vectors that tiles go
-    through. `side`: elements of the side of the largest tile in local memory, 0 for none.
-    """
+RUN_BYTES = 16
+"""Bytes that a work item moves where both sides run along one axis: the longest load and store of most devices."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """What a device's work items move."""
+
+    element_bytes: int
+
+    vector_bytes: int = 0
+    """Of a vector register of a processor, whose work items move tiles; 0 of any other device."""
+
+    most_lanes: int = 16
+    """Elements of the longest vectors that tiles go through."""
+
+    side: int = 0
+    """Elements along the side of the largest tile in local memory, 0 for none."""
+
+
+def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffers, style: Style) -> None:
+    """The nests of a plan, in the order in which they have to run: what fills everything comes before the boxes."""
     if plan.fill_first is not None and buffers.pad is not None:
         with ExitStack() as stack:
             (cell,) = builder.parallel(stack, [plan.fill_first], ["cell"])
             builder.store(buffers.pad, buffers.destination, cell)
+    line = style.vector_bytes // style.element_bytes
     for box in plan.boxes:
-        if lanes > 1:
-            emit_parallel_tiles(builder, box, buffers, lanes, min(lanes, most_lanes))
-        elif staging := choose_staging(box, side):
+        if line > 1:
+            emit_parallel_tiles(builder, box, buffers, line, min(line, style.most_lanes))
+        elif staging := choose_staging(box, style.side, style.element_bytes):
             emit_staged_box(builder, box, buffers, staging)
+        elif run := common_run(box, RUN_BYTES // style.element_bytes):
+            emit_parallel_runs(builder, box, buffers, *run)
         else:
             emit_parallel_box(builder, box, buffers)
+
+
+def common_run(box: Box, most_lanes: int) -> tuple[int, int] | None:
+    """
+    The axis along which both sides run, and the lanes of the vectors in which it is moved, at most so many.
+
+    None where no vector fits in, or where vectors would not lie at multiples of their size: many devices take those
+    element by element. Boxes with pads or divisions are moved by elements.
+    """
+    if box.is_padded or not box.is_linear or any(axis.is_irregular for axis in box.axes):
+        return None
+    strides = [(axis.source_stride, axis.destination_stride) for axis in box.axes]
+    if (1, 1) not in strides:
+        return None
+    position = strides.index((1, 1))
+    others = [stride for i, pair in enumerate(strides) if i != position for stride in pair]
+    offsets = [affine.constant_value(offset) for offset in (box.source_offset, box.destination_offset)]
+    lanes = math.gcd(most_lanes, box.axes[position].extent, *others, *offsets)
+    return (position, lanes) if lanes > 1 else None
+
+
+def emit_parallel_runs(builder: ParallelBuilder, box: Box, buffers: Buffers, position: int, lanes: int) -> None:
+    """One nest for a box that every step moves a vector of, along one of its axes."""
+    run = box.axes[position]
+    trips = run.extent // lanes
+    steps = box.with_axis(position, Axis(run.name, trips, lanes, lanes, trips))
+    kind = buffers.source.type
+    assert isa(kind, MemRefType[Attribute])
+    with ExitStack() as stack:
+        indices = builder.parallel(stack, [axis.extent for axis in steps.axes], [axis.name for axis in steps.axes])
+        source, destination = (builder.index(e, indices) for e in (steps.source_index(), steps.destination_index()))
+        load = vector.LoadOp(buffers.source, [source], VectorType(kind.element_type, [lanes]))
+        store = vector.StoreOp(load.result, buffers.destination, [destination])
+        for operation in (load, store):
+            operation.attributes[ALIGNED] = UnitAttr()
+            builder.insert(operation)
 
 
 def emit_parallel_box(builder: ParallelBuilder, box: Box, buffers: Buffers) -> None:

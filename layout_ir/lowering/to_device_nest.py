@@ -20,6 +20,9 @@ DIMENSIONS = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y, gpu.DimensionEnum.Z)
 ITEMS_STEP = 8
 """Groups have a multiple of this many work items, where the grid has as many: devices run that many or more at once."""
 
+MOST_GROUPS = 65535
+"""Groups along y and z that all devices take."""
+
 _UNBOUNDED = 1 << 62
 
 
@@ -87,7 +90,7 @@ def nest_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
     The kernel of a nest.
 
     The innermost loops that together have as many steps as a group has work items are the x dimension, the loop around
-    them is y, and all others together are z.
+    them is y, and all others together are z; all are x where y or z would be too long.
     """
     if nest.is_heavy:
         work_group = 1
@@ -96,7 +99,7 @@ def nest_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
     while inner and math.prod(trips[inner:]) < work_group:
         inner -= 1
     outer = max(inner - 1, 0)
-    parts = (range(inner, len(trips)), range(outer, inner), range(outer))
+    parts = dimensions(nest, inner, outer)
     sizes = tuple(math.prod(trips[i] for i in part) for part in parts)
     width = sizes[0]
     items = group_size(width, work_group)
@@ -114,6 +117,15 @@ def nest_kernel(nest: Nest, name: str, work_group: int) -> Kernel:
         builder.builder.insert(scf.YieldOp())
         builder.builder = outside
     return builder.finish(name, (-(-width // items), sizes[1], sizes[2]), (items, 1, 1))
+
+
+def dimensions(nest: Nest, inner: int, outer: int) -> tuple[range, range, range]:
+    """Which loops are x, y and z: those from `inner` on, those from `outer` on, the others; or all x."""
+    count = len(nest.counts)
+    parts = range(inner, count), range(outer, inner), range(outer)
+    if all(math.prod(nest.counts[i].trips for i in part) <= MOST_GROUPS for part in parts[1:]):
+        return parts
+    return range(count), range(0), range(0)
 
 
 def group_size(width: int, work_group: int) -> int:

@@ -28,6 +28,12 @@ LOCAL_SPACE = StringAttr("workgroup")
 SHORTEST_RUN = 4
 """Steps of the shortest axis along which a tile is worth it."""
 
+ROW_BYTES = 64
+"""A tile's rows have as many bytes at least: memory delivers no fewer at once."""
+
+BANK_BYTES = 4
+"""Neighbouring words of this size lie in different banks of local memory."""
+
 
 @dataclass(frozen=True)
 class Staging:
@@ -37,20 +43,24 @@ class Staging:
     destination_axis: int
     columns: int
     rows: int
+    element_bytes: int
 
     @property
     def pitch(self) -> int:
-        """Elements from row to row: one more than there are columns, so that a column lies in different banks."""
-        return self.columns + 1
+        """Elements from row to row: an odd number of words, so that a column lies in different banks."""
+        word = max(self.element_bytes, BANK_BYTES)
+        words = -(-self.columns * self.element_bytes // word) | 1
+        return words * word // self.element_bytes
 
 
-def choose_staging(box: Box, side: int) -> Staging | None:
+def choose_staging(box: Box, side: int, element_bytes: int) -> Staging | None:
     """
-    The tile of a box, at most `side` elements square; None where both sides run along one axis, or one has no run.
+    The tile of a box, at most `side` elements square, or more where the elements are small.
 
-    Boxes with pads or divisions are not staged.
+    None without a `side`, where both sides run along one axis, and where one has no run. Boxes with pads or divisions
+    are not staged.
     """
-    if box.is_padded or not box.is_linear or any(axis.is_irregular for axis in box.axes):
+    if not side or box.is_padded or not box.is_linear or any(axis.is_irregular for axis in box.axes):
         return None
     runs = [
         next((i for i, stride in enumerate(strides) if stride == 1), None)
@@ -59,8 +69,9 @@ def choose_staging(box: Box, side: int) -> Staging | None:
     source, destination = runs
     if source is None or destination is None or source == destination:
         return None
-    columns, rows = (min(box.axes[i].extent, side) for i in (source, destination))
-    return Staging(source, destination, columns, rows) if min(columns, rows) >= SHORTEST_RUN else None
+    longest = max(side, ROW_BYTES // element_bytes)
+    columns, rows = (min(box.axes[i].extent, longest) for i in (source, destination))
+    return Staging(source, destination, columns, rows, element_bytes) if min(columns, rows) >= SHORTEST_RUN else None
 
 
 def emit_staged_box(builder: ParallelBuilder, box: Box, buffers: Buffers, staging: Staging) -> None:

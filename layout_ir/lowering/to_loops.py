@@ -23,7 +23,7 @@ from layout_ir.lowering.loop_builder import Constants, LoopBuilder
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.tile_loops import emit_vector_box
 from layout_ir.lowering.to_device_builder import ParallelBuilder
-from layout_ir.lowering.to_device_loops import emit_parallel_plan
+from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
 
 VECTOR_WIDTHS = (0, 16, 32, 64)
 """Bytes of the vectors that processors have; 0 for scalar loops."""
@@ -89,8 +89,9 @@ class LowerCopy(RewritePattern):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
         buffers = Buffers(source, destination, pad)
         if self._device:
-            lanes = self._vector_bytes // element_type_of(op.source.type).bytes
-            emit_parallel_plan(builder, plan, buffers, lanes, self._most_lanes, self._tile)
+            width = element_type_of(op.source.type).bytes
+            style = Style(width, self._vector_bytes, self._most_lanes, self._tile)
+            emit_parallel_plan(builder, plan, buffers, style)
             rewriter.erase(op)
             return
         if plan.fill_first is not None and pad is not None:
@@ -138,7 +139,7 @@ class ToLoopsPass(ModulePass):
     """With `device`: elements of the longest vectors that its language has."""
 
     tile: int = 0
-    """With `device`: elements along the side of the largest tile in local memory; 0 for none."""
+    """With `device`: elements along the side of the largest tile in local memory, more of small elements; 0: none."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.vector_bytes not in VECTOR_WIDTHS:

@@ -25,7 +25,8 @@ def run(tmp_path: Path, *command: str, vector_bytes: int = 0) -> tuple[subproces
     except LayoutError as error:
         require(False, str(error))
     log = tmp_path / "oclgrind.log"
-    environment = {**os.environ, "LAYOUT_IR_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(SUPPORT)}
+    paths = os.pathsep.join([str(SUPPORT), str(SUPPORT.parents[1])])
+    environment = {**os.environ, "LAYOUT_IR_CACHE": str(tmp_path / "cache"), "PYTHONPATH": paths}
     environment["LAYOUT_IR_VECTOR_BYTES"] = str(vector_bytes)
     environment.pop("LAYOUT_IR_OPENCL_DEVICE", None)
     result = subprocess.run(

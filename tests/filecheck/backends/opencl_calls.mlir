@@ -4,7 +4,7 @@
 
 // CHECK:      /* outer(source, destination) runs, one after the other:
 // CHECK-NEXT:  *   between: a new memref<12xf32>
-// CHECK-NEXT:  *   inner_0(source, between) in 1 groups of 12 work items
+// CHECK-NEXT:  *   inner_0(source, between) in 1 groups of 6 work items
 // CHECK-NEXT:  *   outer_0(between, destination) in 1 groups of 12 work items
 // CHECK-NEXT:  *   between is not needed any more */
 func.func @outer(%source: memref<3x4xf32>, %destination: memref<3x4xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>) {

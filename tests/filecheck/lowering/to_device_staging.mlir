@@ -25,3 +25,13 @@ func.func @f(%x: tensor<40x32xf32>) -> tensor<40x32xf32, #layout.format<"onednn:
   %y = layout.reorder %x : tensor<40x32xf32> to tensor<40x32xf32, #layout.format<"onednn:ba">>
   func.return %y : tensor<40x32xf32, #layout.format<"onednn:ba">>
 }
+
+// Small elements have larger tiles, and rows of an odd number of words, so that a column lies in different banks.
+
+// CHECK:      void small_0(
+// CHECK-NEXT:   __local uchar tile[4352];
+// CHECK:          tile[68 * (turn / 64) + turn % 64] = x[
+func.func @small(%x: tensor<128x128xi8>) -> tensor<128x128xi8, #layout.format<"onednn:ba">> {
+  %y = layout.reorder %x : tensor<128x128xi8> to tensor<128x128xi8, #layout.format<"onednn:ba">>
+  func.return %y : tensor<128x128xi8, #layout.format<"onednn:ba">>
+}
