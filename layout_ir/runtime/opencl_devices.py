@@ -129,26 +129,29 @@ def choose_device(wanted: str | None = None) -> Any:
     `wanted`: a number in the list of devices, or a part of a name. Raises `LayoutError` where no device works, or the
     wanted one does not.
     """
-    wanted = wanted or os.environ.get(DEVICE_VARIABLE) or None
     found = found_devices()
-    if wanted is not None:
-        return _named(wanted, found)
+    if found and wanted:
+        return _named(wanted, found, "")
+    if found and (wanted := os.environ.get(DEVICE_VARIABLE)):
+        return _named(wanted, found, f" ({DEVICE_VARIABLE})")
     for candidate in sorted(found, key=lambda one: _preference(one.device)):
         if candidate.problem is None:
             return candidate.device
     raise LayoutError(f"found no OpenCL device that works: {_listed(found)}; {INSTALL}")
 
 
-def _named(wanted: str, found: tuple[FoundDevice, ...]) -> Any:
+def _named(wanted: str, found: tuple[FoundDevice, ...], origin: str) -> Any:
     matching = [
         one for one in found if (wanted == str(one.number) if wanted.isdigit() else wanted.lower() in one.name.lower())
     ]
     if not matching:
-        raise LayoutError(f"expected an OpenCL device whose number or name matches '{wanted}', found {_listed(found)}")
+        raise LayoutError(
+            f"expected an OpenCL device whose number or name matches '{wanted}'{origin}, found {_listed(found)}"
+        )
     for candidate in matching:
         if candidate.problem is None:
             return candidate.device
-    raise LayoutError(f"the OpenCL device '{matching[0].name}' does not work: {matching[0].problem}")
+    raise LayoutError(f"the OpenCL device '{matching[0].name}'{origin} does not work: {matching[0].problem}")
 
 
 def _listed(found: tuple[FoundDevice, ...]) -> str:

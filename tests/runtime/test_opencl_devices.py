@@ -89,18 +89,22 @@ def test_the_choice_can_be_forced(machine: Any, monkeypatch: pytest.MonkeyPatch,
     assert choose_device("gpu").name == "gpu"
 
 
-def test_a_forced_device_is_not_replaced_by_another(machine: Any) -> None:
+def test_a_forced_device_is_not_replaced_by_another(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(Device("cpu", 2), Device("gpu", 4, "raises"))
     with pytest.raises(LayoutError, match=r"'Maker: gpu' does not work: .*BUILD_PROGRAM_FAILURE"):
         choose_device("gpu")
     with pytest.raises(LayoutError, match="whose number or name matches '2', found 0 Maker: cpu; 1 Maker: gpu"):
         choose_device("2")
+    monkeypatch.setenv(DEVICE_VARIABLE, "gpus")
+    with pytest.raises(LayoutError, match=r"name matches 'gpus' .LAYOUT_IR_OPENCL_DEVICE., found 0 Maker: cpu"):
+        choose_device()
 
 
 def test_without_a_device_one_message_says_what_to_install(machine: Any) -> None:
     machine()
-    with pytest.raises(LayoutError, match=r"found no OpenCL device that works: .*apt install pocl-opencl-icd"):
-        choose_device()
+    for wanted in (None, "gpu"):
+        with pytest.raises(LayoutError, match=r"found no OpenCL device that works: .*apt install pocl-opencl-icd"):
+            choose_device(wanted)
     (line,) = device_report()
     assert "apt install pocl-opencl-icd" in line
     machine(Device("cpu", 2, "a tiny program gave a wrong result"))
