@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from opencl_support import working_device
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,7 +52,16 @@ def test_commands_print_what_is_shown(transcript: str):
 
 
 def test_python_examples_print_what_is_shown():
-    examples = "\n".join(block for block in BLOCKS if block.startswith(">>> "))
+    check_examples("")
+
+
+def test_python_examples_on_a_device_print_what_is_shown():
+    working_device()
+    check_examples("# on an OpenCL device\n")
+
+
+def check_examples(head: str) -> None:
+    examples = "\n".join(block.removeprefix(head) for block in BLOCKS if block.startswith(f"{head}>>> "))
     test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", "README.md", 0)
     report: list[str] = []
     results = doctest.DocTestRunner().run(test, out=report.append)
