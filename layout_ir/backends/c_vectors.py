@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, singledispatchmethod
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -36,6 +37,32 @@ def _bytes(element: str) -> int:
 def lane_count(value: Attribute) -> int:
     """Lanes of a vector of one dimension, 0 for any other type."""
     return value.get_shape()[0] if isa(value, VectorType[Attribute]) and value.get_num_dims() == 1 else 0
+
+
+@dataclass(frozen=True)
+class WideMask:
+    """A shuffle's mask in units of `factor` neighbouring lanes."""
+
+    factor: int
+    mask: tuple[int, ...]
+
+
+@cache
+def coarsest(mask: tuple[int, ...], lanes: int, element_bytes: int) -> WideMask:
+    """
+    The mask of a shuffle of vectors of `lanes` elements in the widest integers, of up to 8 bytes, that it moves whole.
+
+    Compilers find the instruction for a few wide elements, and a slow general one for many narrow ones.
+    """
+    for factor in (8, 4, 2):
+        if factor * element_bytes > 8 or lanes % factor or len(mask) % factor:
+            continue
+        starts = mask[::factor]
+        if all(start % factor == 0 for start in starts) and mask == tuple(
+            start + position for start in starts for position in range(factor)
+        ):
+            return WideMask(factor, tuple(start // factor for start in starts))
+    return WideMask(1, mask)
 
 
 class VectorRules:
@@ -95,9 +122,22 @@ class VectorRules:
         if op.v1.type != op.v2.type:
             raise self._printer.refuse(op, f"expected two vectors of one type, got {op.v1.type} and {op.v2.type}")
         self.type_name(op, op.v1.type)
-        lanes = ", ".join(str(lane) for lane in op.mask.get_values())
         first, second = self._printer.expression(op.v1), self._printer.expression(op.v2)
-        self._define(op, op.result, lambda _: f"__builtin_shufflevector({first}, {second}, {lanes})")
+        mask = op.mask.get_values()
+        wide = coarsest(mask, lane_count(op.v1.type), self._element_bytes(op.v1.type))
+        if wide.factor > 1:
+            first, second = (self._widened(op, op.v1.type, operand, wide.factor) for operand in (first, second))
+        text = f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, wide.mask))})"
+        self._define(op, op.result, lambda name: f"({name}){text}" if wide.factor > 1 else text)
+
+    def _element_bytes(self, vector_type: Attribute) -> int:
+        assert isa(vector_type, VectorType[Attribute])
+        return _bytes(self._printer.scalar_type(vector_type.element_type))
+
+    def _widened(self, op: Operation, old: Attribute, operand: Expression, factor: int) -> Expression:
+        """A vector as one of fewer and wider integers."""
+        bits = IntegerType(8 * factor * self._element_bytes(old))
+        return expressions.cast(self.type_name(op, VectorType(bits, [lane_count(old) // factor])), operand)
 
     @print_operation.register
     def _(self, op: vector.BitcastOp) -> None:

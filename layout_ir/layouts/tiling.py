@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from layout_ir.layouts import affine
+from layout_ir.layouts.network_builder import ROWS_GATHERED, Element, build_network
+from layout_ir.layouts.network_gather import power_of_two_below
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shuffle_network import ROWS_GATHERED, Element, Network, build_network, power_of_two_below
+from layout_ir.layouts.shuffle_network import Network
 
 ELEMENT_LIMIT = 8192
 """Elements of the largest tile, which becomes straight-line code."""
@@ -24,7 +26,7 @@ ELEMENT_LIMIT = 8192
 INSTRUCTION_LIMIT = 1600
 """Vector instructions of the largest tile."""
 
-WORTHWHILE = 0.7
+WORTHWHILE = 0.95
 """Vector instructions per element above which scalar loops are as good."""
 
 FEW_INSTRUCTIONS = 6
@@ -58,12 +60,22 @@ class Tile:
         return self.network.cost / self.elements
 
 
+@dataclass(frozen=True)
+class Vectors:
+    """The registers that a tile goes through, and how far their loads may reach."""
+
+    lanes: int
+    segment: int | None
+    readable: int
+
+
 @lru_cache(maxsize=1024)
-def choose_tile(box: Box, lanes: int, source_size: int) -> Tile | None:
+def choose_tile(box: Box, lanes: int, source_size: int, segment: int | None = None) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
 
-    `source_size`: elements of the source's storage, up to which a load may reach beyond what it needs.
+    `source_size`: elements of the source's storage, up to which a load may reach beyond what it needs. `segment`:
+    elements of the parts of a vector within which shuffles are cheap; all lanes by default.
     """
     if not box.is_linear or box.is_fill:
         return None
@@ -78,12 +90,12 @@ def choose_tile(box: Box, lanes: int, source_size: int) -> Tile | None:
             if (run, rows) in tried:
                 continue
             tried.append((run, rows))
-            tile = _tile(box.axes, run, rows, lanes, max(readable, 0))
+            tile = _tile(box.axes, run, rows, Vectors(lanes, segment, max(readable, 0)))
             if tile is not None and (best is None or _true_cost(box, tile) < _true_cost(box, best)):
                 best, shape = tile, (run, rows)
     if best is None or _true_cost(box, best) > WORTHWHILE:
         return None
-    return _unrolled(box.axes, best, *shape, lanes, max(readable, 0))
+    return _unrolled(box.axes, best, *shape, Vectors(lanes, segment, max(readable, 0)))
 
 
 def _true_cost(box: Box, tile: Tile) -> float:
@@ -98,14 +110,14 @@ def _true_cost(box: Box, tile: Tile) -> float:
     return tile.cost * max(math.prod(walked) / TOLERATED_OVERLAP, 1)
 
 
-def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, lanes: int, readable: int) -> Tile:
+def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, vectors: Vectors) -> Tile:
     """A tile of few instructions made longer along the innermost loop, which would cost more than it moves."""
     walked = [i for i, axis in enumerate(axes) if axis.extent > tile.extents[i] and axis.is_full]
     if not walked or tile.network.cost > FEW_INSTRUCTIONS:
         return tile
     innermost = walked[-1]
     count = min(power_of_two_below(axes[innermost].extent // tile.extents[innermost]), UNROLLED_TILES)
-    longer = _tile(axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, lanes, readable)
+    longer = _tile(axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, vectors)
     return longer if longer is not None and longer.cost <= tile.cost else tile
 
 
@@ -130,14 +142,15 @@ def _source_runs(axes: Sequence[Axis], lanes: int) -> list[Run]:
     chain = _chain(axes, [axis.source_stride for axis in axes])
     if not chain:
         return []
-    runs = [_greedy_run(axes, chain, lanes, split_odd) for split_odd in (False, True)]
+    runs = [_greedy_run(axes, chain, lanes, *choice) for choice in ((False, False), (True, False), (False, True))]
     first = axes[chain[0]]
     if first.destination_stride == 1 and first.is_full and first.extent > lanes:
         runs.insert(0, {chain[0]: min(power_of_two_below(first.extent), RUN_VECTORS * lanes)})
     return [run for i, run in enumerate(runs) if run not in runs[:i]]
 
 
-def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_odd: bool) -> Run:
+def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_odd: bool, is_short: bool) -> Run:
+    """A run of whole axes: a power of two of elements, or many lines, or (`is_short`) just one line or more."""
     run: Run = {}
     length = 1
     for i in chain:
@@ -152,7 +165,7 @@ def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_od
             break
         run[i] = steps
         length *= steps
-        if (length >= lanes and length & (length - 1) == 0) or length >= ROWS_GATHERED * lanes:
+        if length >= lanes and (is_short or length & (length - 1) == 0 or length >= ROWS_GATHERED * lanes):
             break
     return run
 
@@ -181,7 +194,7 @@ def _rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool) -> Run:
     return rows
 
 
-def _tile(axes: Sequence[Axis], run: Run, rows: Run, lanes: int, readable: int) -> Tile | None:
+def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors) -> Tile | None:
     extents = [run.get(i, 1) * rows.get(i, 1) for i in range(len(axes))]
     for i, axis in enumerate(axes):
         if not axis.is_full and i in run and run[i] == axis.valid:
@@ -191,7 +204,7 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, lanes: int, readable: int) 
     if math.prod(extents) > ELEMENT_LIMIT:
         return None
     elements, pads = _elements(axes, run, rows, extents)
-    network = build_network(elements, pads, lanes, readable)
+    network = build_network(elements, pads, vectors.lanes, vectors.readable, vectors.segment)
     if network is None or network.cost > INSTRUCTION_LIMIT:
         return None
     return Tile(tuple(extents), network)

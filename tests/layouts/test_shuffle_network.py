@@ -11,28 +11,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from network_execution import execute_network
 
-from layout_ir.layouts.shuffle_network import (
-    Element,
-    Load,
-    Network,
-    Shuffle,
-    Splat,
-    build_network,
-    chunks,
-    power_of_two_below,
-)
+from layout_ir.layouts.network_builder import Element, build_network
+from layout_ir.layouts.network_gather import chunks, power_of_two_below
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
 
 SOURCE = np.arange(1000, 9000)
 PAD = -7
 
 
 def check(rows: list[list[Element]], pads: list[int], lanes: int) -> Network:
+    for segment in (max(lanes // 2, 1), max(lanes // 4, 1)):
+        cut = build_network(rows, pads, lanes, segment=segment)
+        assert cut is not None
+        check_network(cut, rows, pads, lanes)
     network = build_network(rows, pads, lanes)
     assert network is not None
+    check_network(network, rows, pads, lanes)
+    return network
+
+
+def check_network(network: Network, rows: list[list[Element]], pads: list[int], lanes: int) -> None:
     readable = {source for row in rows for source, _ in row if source is not None}
     wanted = {to: PAD if source is None else int(SOURCE[source]) for row in rows for source, to in row}
     assert execute_network(network, SOURCE, readable, PAD, lanes) == wanted | dict.fromkeys(pads, PAD)
-    return network
 
 
 def transpose(rows: int, columns: int, source_pitch: int = 0, destination_pitch: int = 0) -> list[list[Element]]:
