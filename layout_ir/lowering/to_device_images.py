@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
-from layout_ir.dialects.attributes import LayoutAttr
+from layout_ir.dialects.attributes import LayoutAttr, UndefAttr
 from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.errors import LayoutError
@@ -77,10 +77,16 @@ def _lower(copy: CopyOp, constants: dict[Block, Constants]) -> None:
     body = copy.parent_block()
     assert body is not None
     builder = ParallelBuilder(copy, constants.setdefault(body, Constants(body)))
-    if not emit_pixel_copy(builder, copy):
+    if _keeps_lanes(copy) or not emit_pixel_copy(builder, copy):
         _through_buffers(builder, copy)
     copy.detach()
     copy.erase()
+
+
+def _keeps_lanes(copy: CopyOp) -> bool:
+    """Whether pixels are written of which some lanes stay as they are."""
+    is_undefined = isinstance(copy.pad, UndefAttr)
+    return is_undefined and becomes_image(copy.destination.type) and index_map_of(copy.destination.type).pad_count > 0
 
 
 def _through_buffers(builder: ParallelBuilder, copy: CopyOp) -> None:
@@ -96,9 +102,10 @@ def _through_buffers(builder: ParallelBuilder, copy: CopyOp) -> None:
             )
             builder.insert(allocation)
             made.append(allocation)
-            if value is source:
+            if value is source or _keeps_lanes(copy):
                 copied = emit_pixel_copy(builder, CopyOp(value, allocation.memref))
                 assert copied, "expected that an image is copied pixel by pixel into a buffer of the same layout"
+            if value is source:
                 source = allocation.memref
             else:
                 destination = allocation.memref

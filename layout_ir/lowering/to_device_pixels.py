@@ -45,7 +45,7 @@ def emit_pixel_copy(builder: ParallelBuilder, copy: CopyOp) -> bool:
     """
     The loops of a copy with an image on one side or both; False where no formula says which elements a pixel holds.
 
-    Lanes of pads are set to zero where the copy leaves them undefined, as pixels are written whole.
+    Pixels are written whole, so that a copy into an image must set its pads.
     """
     source, destination = index_map_of(copy.source.type), index_map_of(copy.destination.type)
     pixels = _Pixels(builder, copy)

@@ -102,17 +102,11 @@ def test_pads_are_written_and_gaps_are_not() -> None:
     assert not faults(cases, compiled(cases, images=True))
 
 
-def test_undefined_pads_of_pixels_that_are_written_are_zero() -> None:
-    working_device()
-    case = Reorder(li.layout("NCHW"), li.layout("mace:IN_OUT_CHANNEL", **IMAGE), SHAPE, "u8", None)
-    source, expected = storages(case)
-    (kernel,) = compiled([case], images=True)
-    got = sentinels(case)
-    kernel(source, got)
-    assert (expected == SENTINEL).any()
-    pads = ~np.isin(np.arange(got.size), case.destination.index_map(SHAPE, "u8").offsets())
-    assert (got[pads] == 0).all()
-    assert (got[~pads] == expected[~pads]).all()
+def test_lanes_that_are_left_alone_keep_what_they_held() -> None:
+    images = [li.layout(f"mace:IN_OUT_{name}", **IMAGE) for name in ("CHANNEL", "HEIGHT", "WIDTH")]
+    pairs = [(li.layout("NHWC"), images[0]), (images[1], images[2]), (images[2], images[0])]
+    cases = [Reorder(*pair, SHAPE, dtype, None) for pair, dtype in zip(pairs, ("u8", "f32", "bf16"), strict=True)]
+    assert not faults(cases, compiled(cases, images=True))
 
 
 def test_images_larger_than_the_device_allows_are_refused_with_the_limit() -> None:
