@@ -33,6 +33,9 @@ FEWEST_ELEMENTS = 4096
 ALIGNED = "aligned"
 """Attribute of loads and stores of vectors that lie at multiples of their size."""
 
+SEGMENT_BYTES = 16
+"""The part of a vector within which every processor shuffles with one instruction."""
+
 RUN_BYTES = 16
 """Bytes that a work item moves where both sides run along one axis: the longest load and store of most devices."""
 
@@ -62,7 +65,7 @@ def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffer
     line = style.vector_bytes // style.element_bytes
     for box in plan.boxes:
         if line > 1:
-            emit_parallel_tiles(builder, box, buffers, line, min(line, style.most_lanes))
+            emit_parallel_tiles(builder, box, buffers, style)
         elif staging := choose_staging(box, style.side, style.element_bytes):
             emit_staged_box(builder, box, buffers, staging)
         elif run := common_run(box, RUN_BYTES // style.element_bytes):
@@ -149,7 +152,7 @@ def _emit_element(
     builder.store(value, buffers.destination, builder.index(destination, indices))
 
 
-def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, line: int, lanes: int) -> None:
+def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, style: Style) -> None:
     """
     The nests of a box whose elements go through vector registers, a tile at a time; where no tile is worth it, singly.
 
@@ -157,9 +160,11 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, li
     loop of one work item does some elements twice; among work items the box is cut, so that no two write one place.
     """
     (source_size,) = stored_type(buffers.source.type).get_shape()
+    line, segment = style.vector_bytes // style.element_bytes, SEGMENT_BYTES // style.element_bytes
+    lanes = min(line, style.most_lanes)
     for part in parts_without_loose_pads(box, lanes, source_size):
-        tile = choose_tile(part, lanes, source_size)
-        if tile is None or (part.is_padded and buffers.pad is None):
+        tile = choose_tile(part, lanes, source_size, segment)
+        if tile is None or (part.is_padded and (buffers.pad is None or _has_loose_pads(part, tile))):
             emit_parallel_box(builder, part, buffers)
             continue
         schedule = Schedule(lanes, block_tiles=max(BLOCK_TILES, line // lanes))
@@ -169,13 +174,18 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, li
         if uneven is not None:
             extent, steps = part.axes[uneven].extent, tile.extents[uneven]
             for piece in cut_box(part, uneven, extent // steps * steps):
-                emit_parallel_tiles(builder, piece, buffers, line, lanes)
+                emit_parallel_tiles(builder, piece, buffers, style)
             continue
         with ExitStack() as loops:
             starts: dict[int, SSAValue] = {}
             for level in levels:
                 starts[level.axis] = loops.enter_context(level_loop(builder, part.axes[level.axis], level, starts))
             TileEmitter(builder, buffers, schedule).emit(part, tile, starts, levels)
+
+
+def _has_loose_pads(box: Box, tile: Tile) -> bool:
+    """Whether steps of an axis outside of its tile partly copy and partly pad."""
+    return any(not axis.is_full and steps == 1 for axis, steps in zip(box.axes, tile.extents, strict=True))
 
 
 def _with_parallel_steps(box: Box, tile: Tile, levels: Sequence[LoopLevel]) -> list[LoopLevel]:
