@@ -81,27 +81,45 @@ def cheap_masks(bits: int, segment_bits: int) -> frozenset[tuple[int, ...]]:
 Label = int | None
 """What a bit of a lane's number shall be: lane bit b as b, row bit r as -1 - r, None for any other."""
 
+Stages = tuple[tuple[Stage, int], ...]
+"""Stages in order, each with the bit of the row's number that it moves."""
+
 
 @lru_cache(maxsize=1024)
-def find_stages(wanted: tuple[Label, ...], segment_bits: int, dear: float) -> tuple[tuple[Stage, int], ...] | None:
+def find_stages(wanted: tuple[Label, ...], segment_bits: int, dear: float) -> Stages | None:
     """
-    The cheapest stages, each with its row bit, after which the lanes' bits are as `wanted`; None where there are none.
+    The cheapest stages after which the lanes' bits are as `wanted`; None where there are none.
 
     `dear`: the cost of a stage for which there is no cheap instruction.
     """
+    found = _search(wanted, segment_bits, dear, is_free=False)
+    return None if found is None else found[0]
+
+
+@lru_cache(maxsize=1024)
+def find_arrangement(
+    wanted: tuple[Label, ...], segment_bits: int, dear: float
+) -> tuple[Stages, tuple[Label, ...]] | None:
+    """The cheapest stages that end as `wanted` from any order of the lanes' bits, and the order from which they do."""
+    return _search(wanted, segment_bits, dear, is_free=True)
+
+
+def _search(
+    wanted: tuple[Label, ...], segment_bits: int, dear: float, is_free: bool
+) -> tuple[Stages, tuple[Label, ...]] | None:
     bits = len(wanted)
     stages = [(CHEAP, stage) for stage in cheap_stages(bits, segment_bits)]
     stages += [(dear, stage) for stage in (exchange(bits, bit) for bit in range(bits)) if (CHEAP, stage) not in stages]
     order = itertools.count()
-    queue: list[tuple[float, int, tuple[Label, ...], tuple[tuple[Stage, int], ...]]] = [(0.0, next(order), wanted, ())]
+    queue: list[tuple[float, int, tuple[Label, ...], Stages]] = [(0.0, next(order), wanted, ())]
     seen: set[tuple[Label, ...]] = set()
     while queue:
         cost, _, state, found = heapq.heappop(queue)
         if state in seen:
             continue
         seen.add(state)
-        if all(label is None or label == bit for bit, label in enumerate(state)):
-            return found
+        if all(label is None or label == bit or (is_free and label >= 0) for bit, label in enumerate(state)):
+            return found, state
         for extra, stage in stages:
             for row, before in _undone(stage, state):
                 heapq.heappush(queue, (cost + extra, next(order), before, ((stage, row), *found)))

@@ -10,9 +10,10 @@ RGBRGB... is two shuffles a vector).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
-from layout_ir.layouts.lane_stages import CHEAP, Label, Stage, exchange, find_stages
+from layout_ir.layouts.lane_stages import CHEAP, Stages, exchange, find_stages
+from layout_ir.layouts.network_arrangement import arrange, wanted_bits
 from layout_ir.layouts.network_gather import PAD, Builder, chunks, gather
 from layout_ir.layouts.shuffle_network import Load, Network, Splat, dear_shuffle
 
@@ -22,11 +23,11 @@ ROWS_GATHERED = 8
 REGISTER_BITS = 4
 """Stages of which groups of rows are taken together: 16 values are live then, and most processors have 32 registers."""
 
+PIECES_ARRANGED = 6
+"""The most vectors of a row whose lanes are put into another order before rows are exchanged; half as many surely."""
+
 Element = tuple[int | None, int]
 """Source offset (None: the pad value) and destination offset."""
-
-Stages = Sequence[tuple[Stage, int]]
-"""Stages in order, each with the bit of the row's number that it moves."""
 
 
 def build_network(
@@ -58,76 +59,60 @@ def build_network(
     return min((n for n in networks if n is not None), key=lambda n: n.cost, default=None)
 
 
+Candidate = tuple[Builder, Sequence[tuple[Sequence[int], Stages]]]
+"""Columns of values, one of every row, with the stages that they go through."""
+
+
 def _network(
     rows: Sequence[Sequence[Element]], pads: Sequence[int], lanes: int, readable: int, size: int, segment_bits: int
 ) -> Network | None:
     """The cheapest network that exchanges rows in groups of `size`, a power of two."""
     base = Builder([], [])
-    columns: list[list[int]] = []
+    groups: list[list[list[int]]] = []
     joined = 0
     for start, count in chunks(len(rows), size):
-        group = _load(base, rows[start : start + count], lanes, readable)
-        joined = _join(base, group, lanes)
-        columns += group
+        groups.append(_load(base, rows[start : start + count], lanes, readable))
+        joined = _join(base, groups[-1], lanes)
     wanted = [destination for row in rows for _, destination in row] + list(pads)
     best: Network | None = None
-    for stages in _candidates(base, columns, joined, segment_bits):
-        builder = base.copy()
-        exchanged = [_exchange(builder, column, stages) for column in columns]
-        final = [value for column in exchanged for value in column]
+    for builder, columns in _candidates(base, groups, joined, segment_bits):
+        final = [value for column, stages in columns for value in _exchange(builder, column, stages)]
         network = gather(builder, final, wanted, lanes, segment_bits)
         if best is None or network.cost < best.cost:
             best = network
-        if best.cost <= len(base.values) + CHEAP * len(columns) * len(columns[0]) * len(stages) + len(best.stores):
+        least = sum(CHEAP * len(column) * len(stages) for column, stages in columns)
+        if best.cost <= len(base.values) + least + len(best.stores):
             break  # nothing but cheap exchanges: no choice does better
     return best
 
 
-def _candidates(builder: Builder, columns: Sequence[Sequence[int]], joined: int, segment_bits: int) -> Iterable[Stages]:
-    """Stages worth a try: those that end in the order of the destination, or else any lane bits for all row bits."""
-    wanted = {_wanted_bits([builder.contents[value] for value in column]) for column in columns}
-    if len(wanted) == 1 and (labels := wanted.pop()) is not None:
-        found = find_stages(labels, segment_bits, dear_shuffle(segment_bits))
-        if found is not None:
-            yield found
-            return
-    bits = len(builder.contents[columns[0][0]]).bit_length() - 1
-    row_bits = (len(columns[0]) - 1).bit_length()
-    for chosen in itertools.combinations(range(bits - joined), row_bits):
-        yield [(exchange(bits, position), row) for row, position in enumerate(chosen)]
-
-
-def _wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
+def _candidates(
+    builder: Builder, groups: Sequence[Sequence[list[int]]], joined: int, segment_bits: int
+) -> Iterator[Candidate]:
     """
-    Which bit of the lanes' or the rows' numbers each lane bit shall be for vectors to hold runs of the destination.
+    What is worth a try: stages that end in the order of the destination, from the lanes as they are or arranged before.
 
-    `contents`: destination offsets of the lanes of every row. None where the rows are not at sums of one weight a bit.
+    Where there are none, any lane bits change places with the row bits.
     """
-    lane_bits, row_bits = (len(numbers).bit_length() - 1 for numbers in (contents[0], contents))
-    first = contents[0]
-    if any(PAD in content for content in contents):
-        return None
-    weights = {-1 - bit: contents[1 << bit][0] - first[0] for bit in range(row_bits)}
-    starts = _sums(first[0], [weights[-1 - bit] for bit in range(row_bits)])
-    if any(
-        [offset - start for offset in content] != [offset - first[0] for offset in first]
-        for start, content in zip(starts, contents, strict=True)
-    ):
-        return None
-    lane_weights = [first[1 << bit] - first[0] for bit in range(lane_bits)]
-    if _sums(first[0], lane_weights) == list(first):
-        weights |= dict(enumerate(lane_weights))
-    by_weight = {weight: bit for bit, weight in weights.items()}
-    run = sum(1 for _ in itertools.takewhile(lambda bit: 1 << bit in by_weight, range(lane_bits)))
-    return tuple(by_weight[1 << bit] if bit < run else None for bit in range(lane_bits))
-
-
-def _sums(start: int, weights: Sequence[int]) -> list[int]:
-    """`start` plus the weights of the bits that are set, for all numbers of as many bits."""
-    sums = [start]
-    for weight in weights:
-        sums += [number + weight for number in sums]
-    return sums
+    columns = [column for group in groups for column in group]
+    dear = dear_shuffle(segment_bits)
+    labels = [wanted_bits([builder.contents[value] for value in column]) for column in columns]
+    found = [None if label is None else find_stages(label, segment_bits, dear) for label in labels]
+    stages = [one for one in found if one is not None]
+    if len(stages) == len(columns):
+        yield builder.copy(), list(zip(columns, stages, strict=True))
+    if len(groups[0]) <= PIECES_ARRANGED:
+        copy = builder.copy()
+        arranged = [arrange(copy, group, segment_bits, dear) for group in groups]
+        if all(group is not None for group in arranged):
+            yield copy, [column for group in arranged if group is not None for column in group]
+            if len(groups[0]) <= PIECES_ARRANGED // 2:
+                return
+    if len(stages) != len(columns):
+        bits = len(builder.contents[columns[0][0]]).bit_length() - 1
+        for chosen in itertools.combinations(range(bits - joined), (len(columns[0]) - 1).bit_length()):
+            any_stages = tuple((exchange(bits, position), row) for row, position in enumerate(chosen))
+            yield builder.copy(), [(column, any_stages) for column in columns]
 
 
 def _load(builder: Builder, rows: Sequence[Sequence[Element]], lanes: int, readable: int) -> list[list[int]]:

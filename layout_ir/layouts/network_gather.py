@@ -90,10 +90,10 @@ def _collect_in_parts(
             first = _collect_in_parts(builder, needed[:half], width)
             second = _collect_in_parts(builder, needed[half:], width)
             return [*first, *((half + part, value) for part, value in second)]
-    return [(0, _collect(builder, needed, width))]
+    return [(0, collect(builder, needed, width))]
 
 
-def _collect(builder: Builder, needed: Sequence[list[tuple[int, int]] | None], width: int) -> int:
+def collect(builder: Builder, needed: Sequence[list[tuple[int, int]] | None], width: int) -> int:
     """A value with the needed lanes in order; None asks for the pad value."""
     sources: list[int] = []
     lanes: list[tuple[int, int]] = []
