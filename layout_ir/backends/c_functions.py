@@ -127,6 +127,11 @@ class CPrinter(FamilyPrinter):
         match op:
             case memref.AllocOp():
                 self._print_allocation(op)
+            case memref.AllocaOp():
+                self._print_local(op)
+            case memref.ExtractAlignedPointerAsIndexOp():
+                pointer = expressions.cast("uintptr_t", self.expression(op.source))
+                self.define(op.aligned_pointer, expressions.cast(self.index_type, pointer))
             case memref.DeallocOp():
                 self.prelude.headers.add("stdlib.h")
                 self.line(f"free({self.expression(op.memref)});")
@@ -143,6 +148,12 @@ class CPrinter(FamilyPrinter):
         self.prelude.allocations = True
         name = self.declare(op.memref, "buffer")
         self.line(f"{element} *restrict {name} = layout_allocate({alignment}, {size});")
+
+    def _print_local(self, op: memref.AllocaOp) -> None:
+        element, count = self.element_type(op, op.memref.type), self._count(op, op.memref.type, ())
+        wanted = op.alignment.value.data if op.alignment is not None else 0
+        name = self.declare(op.memref, "buffer")
+        self.line(f"_Alignas({max(_ALIGNMENT, wanted)}) {element} {name}[{count}];")
 
     def _print_copy(self, op: memref.CopyOp) -> None:
         element = self.element_type(op, op.source.type)

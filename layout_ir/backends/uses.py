@@ -14,6 +14,7 @@ from xdsl.traits import is_side_effect_free
 _READS = (
     memref.LoadOp,
     memref.AllocOp,
+    memref.AllocaOp,
     vector.LoadOp,
     vector.MaskedLoadOp,
     vector.CreateMaskOp,

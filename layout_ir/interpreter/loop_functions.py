@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, MemRefType, VectorType
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -132,16 +132,29 @@ def _not_negative(op: Operation, args: PythonValues) -> PythonValues:
     return args
 
 
+def _unwritten(kind: MemRefType[Attribute]) -> Bits:
+    element = element_type_of(kind)
+    size = int(np.prod(kind.get_shape(), dtype=np.int64)) * element.bytes
+    return np.full(size, UNWRITTEN, np.uint8).view(bits_dtype(element)).reshape(kind.get_shape())
+
+
 @register_impls
 class BufferFunctions(InterpreterFunctions):
     """Buffers as numpy arrays of bits, and `scf.parallel`."""
 
     @impl(memref.AllocOp)
     def run_alloc(self, interpreter: Interpreter, op: memref.AllocOp, args: PythonValues) -> PythonValues:
-        kind = op.memref.type
-        element = element_type_of(kind)
-        size = int(np.prod(kind.get_shape(), dtype=np.int64)) * element.bytes
-        return (np.full(size, UNWRITTEN, np.uint8).view(bits_dtype(element)).reshape(kind.get_shape()),)
+        return (_unwritten(op.memref.type),)
+
+    @impl(memref.AllocaOp)
+    def run_alloca(self, interpreter: Interpreter, op: memref.AllocaOp, args: PythonValues) -> PythonValues:
+        return (_unwritten(op.memref.type),)
+
+    @impl(memref.ExtractAlignedPointerAsIndexOp)
+    def run_pointer(
+        self, interpreter: Interpreter, op: memref.ExtractAlignedPointerAsIndexOp, args: tuple[Bits, ...]
+    ) -> PythonValues:
+        return (int(args[0].__array_interface__["data"][0]),)
 
     @impl(memref.DeallocOp)
     def run_dealloc(self, interpreter: Interpreter, op: memref.DeallocOp, args: PythonValues) -> PythonValues:

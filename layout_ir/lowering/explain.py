@@ -9,23 +9,36 @@ from xdsl.dialects.func import FuncOp
 from layout_ir.dialects.attributes import UndefAttr
 from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
+from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
 from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.lowering.panel_loops import walk_order
 from layout_ir.lowering.resolve import ResolvePass
-from layout_ir.lowering.schedule import LoopLevel, Schedule, choose_schedule, loop_levels, writes_whole_lines
-from layout_ir.lowering.tile_loops import parts_without_loose_pads
+from layout_ir.lowering.schedule import (
+    LINE_BYTES,
+    LoopLevel,
+    Schedule,
+    Target,
+    choose_schedule,
+    loop_levels,
+    writes_whole_lines,
+)
 from layout_ir.lowering.to_buffers import ToBuffersPass
+from layout_ir.lowering.vector_loops import grouped
 
 
-def explain_module(context: Context, module: ModuleOp, *, vector_bytes: int, threads: bool = False) -> str:
+def explain_module(
+    context: Context, module: ModuleOp, *, vector_bytes: int, threads: bool = False, panels: bool = False
+) -> str:
     """
     The plan of every copy that the module's functions make, with the schedule that `layout-to-loops` gives it.
 
     The module itself is left as it is. The options are those of `layout-to-loops`. Raises `LayoutError` or xDSL's
     `DiagnosticException` where the lowering would.
     """
+    target = Target(vector_bytes, threads, panels)
     lowered = module.clone()
     for stage in (ResolvePass(), ToBuffersPass()):
         stage.apply(context, lowered)
@@ -36,33 +49,58 @@ def explain_module(context: Context, module: ModuleOp, *, vector_bytes: int, thr
         for op in function.walk():
             if isinstance(op, CopyOp):
                 lines += [f"{function.sym_name.data}: {op.source.type} to {op.destination.type}"]
-                lines += [f"  {line}" for line in _copy(op, vector_bytes, threads)]
+                lines += [f"  {line}" for line in _copy(op, target)]
     return "\n".join(lines)
 
 
-def _copy(op: CopyOp, vector_bytes: int, threads: bool) -> list[str]:
+def _copy(op: CopyOp, target: Target) -> list[str]:
     source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
     width = element_type_of(op.source.type).bytes
     plan = make_plan(source, destination, not isinstance(op.pad, UndefAttr))
     lines = [f"fill {plan.fill_first} elements with the pad value"] if plan.fill_first is not None else []
-    if vector_bytes < 2 * width:
+    if target.vector_bytes < 2 * width:
         return [*lines, *(f"{box}: scalar loops" for box in plan.boxes)]
-    schedule = choose_schedule(vector_bytes, width, destination.cell_count, source.size, threads)
+    schedule = choose_schedule(target, width, destination.cell_count, source.size)
     lines.append(str(schedule))
-    for box in plan.boxes:
-        for part in parts_without_loose_pads(box, schedule.lanes, source.storage_size):
-            tile = choose_tile(part, schedule.lanes, source.storage_size)
+    writes_pads = not isinstance(op.pad, UndefAttr)
+    for group, panel in grouped(plan.boxes, source.storage_size, schedule, writes_pads):
+        if panel is not None:
+            lines += _panel(panel, schedule)
+            continue
+        for part in group.boxes:
+            tile = choose_tile(part, schedule.lanes, source.storage_size, schedule.segment)
             lines.append(str(part))
             lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
     return lines
 
 
+def _panel(panel: Panel, schedule: Schedule) -> list[str]:
+    """The lines of boxes that are moved by panels: how each gets to scratch, and what is written from there."""
+    lines: list[str] = []
+    for box, tile in zip(panel.group.boxes, panel.tiles, strict=True):
+        lines.append(str(box))
+        lines.append(f"  {_tile_text(box, tile)} to a panel" if tile else "  scalar loops to a panel")
+    width = LINE_BYTES // schedule.lanes
+    axes = panel.group.axes
+    covered = [f"{axis.name} {steps}" for axis, steps in zip(axes, panel.steps, strict=True) if steps > 1]
+    if panel.group.stretch > 1:
+        covered.append(f"{panel.group.stretch} cells that {len(panel.group.boxes)} copies share")
+    lines.append(
+        f"  panel of {' x '.join(covered)}, {panel.size * width} bytes of scratch: "
+        "tiles alone would write lines in parts"
+    )
+    walk = walk_order(panel, schedule.threads)
+    if walk:
+        first = " (parallel)" if schedule.threads else ""
+        loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
+        lines.append("  loops over " + ", ".join(loops))
+    lines.append(f"  streams whole lines from there, in runs of {panel.run_length * width} bytes")
+    return lines
+
+
 def _tile(box: Box, tile: Tile, schedule: Schedule) -> list[str]:
     """The lines of one tile: what it covers, what it costs, and the loops around it."""
-    extents = " x ".join(
-        f"{axis.name} {steps}" for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1
-    )
-    lines = [f"  tile of {extents or 'one element'}: {_instructions(tile.network)}, {tile.cost:.2f} an element"]
+    lines = [f"  {_tile_text(box, tile)}"]
     levels = loop_levels(box, tile, schedule)
     if levels:
         lines.append("  loops over " + ", ".join(_level(box, level) for level in levels))
@@ -70,6 +108,13 @@ def _tile(box: Box, tile: Tile, schedule: Schedule) -> list[str]:
         whole = writes_whole_lines(box, tile, schedule.lanes)
         lines.append("  streams whole lines" if whole else "  ordinary stores: tiles end inside of lines")
     return lines
+
+
+def _tile_text(box: Box, tile: Tile) -> str:
+    extents = " x ".join(
+        f"{axis.name} {steps}" for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1
+    )
+    return f"tile of {extents or 'one element'}: {_instructions(tile.network)}, {tile.cost:.2f} an element"
 
 
 def _instructions(network: Network) -> str:

@@ -14,13 +14,22 @@ from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
 
-def lower(context: Context, module: ModuleOp, *, vector_bytes: int = 0, threads: bool = False) -> None:
+def lower(
+    context: Context,
+    module: ModuleOp,
+    *,
+    vector_bytes: int = 0,
+    threads: bool = False,
+    panels: bool = False,
+    stream_bytes: int | None = None,
+) -> None:
     """
     Lower a module in place; afterwards no operation or attribute of the layout dialect is left.
 
     The options are those of `layout-to-loops`.
     """
-    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass(vector_bytes, threads), FlattenPass()):
+    to_loops = ToLoopsPass(vector_bytes, threads, panels, stream_bytes)
+    for stage in (ResolvePass(), ToBuffersPass(), to_loops, FlattenPass()):
         stage.apply(context, module)
     module.verify()
 
@@ -37,5 +46,18 @@ class LowerPass(ModulePass):
     threads: bool = False
     """Whether the outermost loops are parallel."""
 
+    panels: bool = False
+    """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
+
+    stream_bytes: int | None = None
+    """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower(ctx, op, vector_bytes=self.vector_bytes, threads=self.threads)
+        lower(
+            ctx,
+            op,
+            vector_bytes=self.vector_bytes,
+            threads=self.threads,
+            panels=self.panels,
+            stream_bytes=self.stream_bytes,
+        )

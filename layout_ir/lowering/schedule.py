@@ -17,6 +17,9 @@ from layout_ir.layouts.tiling import Tile
 LINE_BYTES = 64
 """Size of a cache line."""
 
+SEGMENT_BYTES = 16
+"""Part of a vector within which processors shuffle with one instruction."""
+
 BLOCK_TILES = 2
 """Tiles along each of the two directions of a transposition that are moved before its loops go on."""
 
@@ -31,6 +34,23 @@ FAR_LINES = 64
 
 STREAM_BYTES = 24 << 20
 """Destinations from this size on bypass the caches: they would push everything else out of them."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What loops are made for."""
+
+    vector_bytes: int = 0
+    """Width of the vector registers; 0 for scalar loops."""
+
+    threads: bool = False
+    """Whether the outermost loops may run in parallel."""
+
+    panels: bool = False
+    """Whether the processor writes lines in parts so slowly that putting them together first is faster."""
+
+    stream_bytes: int | None = None
+    """Size of a destination from which on it bypasses the caches; `STREAM_BYTES` by default."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +69,17 @@ class Schedule:
     threads: bool = False
     """Whether the outermost loop may run in parallel."""
 
+    panels: bool = False
+    """Whether lines that tiles write in parts are put together first."""
+
     block_tiles: int = BLOCK_TILES
     """Tiles along each side of a block."""
 
+    segment: int | None = None
+    """Elements of the part of a vector within which shuffles are cheap; None for all."""
+
     def __str__(self) -> str:
-        traits = [name for name in ("streams", "prefetches", "threads") if getattr(self, name)]
+        traits = [name for name in ("streams", "panels", "prefetches", "threads") if getattr(self, name)]
         return f"vectors of {self.lanes} elements" + "".join(f", {trait}" for trait in traits)
 
 
@@ -72,14 +98,17 @@ class LoopLevel:
     is_parallel: bool = False
 
 
-def choose_schedule(vector_bytes: int, element_bytes: int, cells: int, elements: int, threads: bool) -> Schedule:
+def choose_schedule(target: Target, element_bytes: int, cells: int, elements: int) -> Schedule:
     """The schedule of a copy that writes `cells` and reads `elements`."""
-    is_large = cells * element_bytes >= STREAM_BYTES
+    stream_bytes = STREAM_BYTES if target.stream_bytes is None else target.stream_bytes
+    streams = cells * element_bytes >= stream_bytes and target.vector_bytes == LINE_BYTES
     return Schedule(
-        lanes=vector_bytes // element_bytes,
-        streams=is_large and vector_bytes == LINE_BYTES,
-        prefetches=elements * element_bytes >= STREAM_BYTES,
-        threads=threads,
+        lanes=target.vector_bytes // element_bytes,
+        segment=SEGMENT_BYTES // element_bytes,
+        streams=streams,
+        prefetches=elements * element_bytes >= stream_bytes,
+        threads=target.threads,
+        panels=target.panels and streams,
     )
 
 

@@ -16,25 +16,24 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
+from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels, writes_whole_lines
 
 
-def emit_vector_box(builder: LoopBuilder, box: Box, buffers: Buffers, schedule: Schedule) -> None:
-    """The loops of a box through vector registers, or scalar loops where they are as good."""
+def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
+    """The loops of a box without loose pads: tile by tile, or scalar loops where they are as good."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
-    for part in parts_without_loose_pads(box, schedule.lanes, source_size):
-        tile = choose_tile(part, schedule.lanes, source_size)
-        if tile is None or (part.is_padded and buffers.pad is None):
-            emit_box(builder, part, buffers, schedule.threads)
-        else:
-            _emit_tiles(builder, part, tile, buffers, schedule)
+    tile = choose_tile(part, schedule.lanes, source_size, schedule.segment)
+    if tile is None or (part.is_padded and buffers.pad is None):
+        emit_box(builder, part, buffers, schedule.threads)
+    else:
+        _emit_tiles(builder, part, tile, buffers, schedule)
 
 
-def parts_without_loose_pads(box: Box, lanes: int, source_size: int) -> list[Box]:
+def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: int | None = None) -> list[Box]:
     """
     Boxes that together are `box`, none with an axis whose steps partly copy and partly pad outside of its tile.
 
@@ -49,18 +48,18 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int) -> list[Box
         if cut and axis.extent > lanes:
             before, after = cut_box(box, i, cut)
             return [
-                *parts_without_loose_pads(before, lanes, source_size),
-                *parts_without_loose_pads(after, lanes, source_size),
+                *parts_without_loose_pads(before, lanes, source_size, segment),
+                *parts_without_loose_pads(after, lanes, source_size, segment),
             ]
         if axis.extent > lanes:
             before, after = cut_box(box, i, lanes)
-            return [*parts_without_loose_pads(before, lanes, source_size), after]
-    tile = choose_tile(box, lanes, source_size)
+            return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
+    tile = choose_tile(box, lanes, source_size, segment)
     loose = [i for i, axis in enumerate(box.axes) if not axis.is_full and tile is not None and tile.extents[i] == 1]
     if not loose:
         return [box]
     before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)
-    return [*parts_without_loose_pads(before, lanes, source_size), after]
+    return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
 
 
 def cut_box(box: Box, position: int, at: int) -> tuple[Box, Box]:
@@ -125,38 +124,41 @@ class TileEmitter:
             if isinstance(place.owner, ApplyOp):
                 place.name_hint = hint
         prefetch = next((level.prefetch for level in levels if level.prefetch), 0)
-        results = self._values(tile.network, source, prefetch)
+        self._straight_line(box, tile, (source, destination), prefetch)
+
+    def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], prefetch: int) -> None:
+        """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
+        source, destination = places
         streams = self.schedule.streams and writes_whole_lines(box, tile, self.schedule.lanes)
+        stores: dict[int, list[int]] = {}
         for store in tile.network.stores:
-            place = self._place(destination, store.offset)
-            operation = vector.StoreOp(
-                results[store.value],
-                self.buffers.destination,
-                [place],
-                nontemporal=BoolAttr.from_bool(True) if streams else None,
-            )
-            self.builder.insert(operation)
+            stores.setdefault(store.value, []).append(store.offset)
+        results: list[SSAValue] = []
+        for number, value in enumerate(tile.network.values):
+            results.append(self._value(value, results, source, prefetch))
+            for offset in stores.get(number, ()):
+                place = [self._place(destination, offset)]
+                nontemporal = BoolAttr.from_bool(True) if streams else None
+                self.builder.insert(
+                    vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
+                )
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
         return self.builder.index(AffineExpr.dimension(0) + offset, [base]) if offset else base
 
-    def _values(self, network: Network, source: SSAValue, prefetch: int) -> list[SSAValue]:
-        results: list[SSAValue] = []
-        for value in network.values:
-            match value:
-                case Load(offset=offset, lanes=lanes):
-                    results.append(self._load(self._place(source, offset), lanes, prefetch))
-                case Splat(lanes=lanes):
-                    assert self.buffers.pad is not None
-                    results.append(self.builder.splat(self.buffers.pad, lanes))
-                case Shuffle(left=left, right=right, mask=mask):
-                    kind = _vector_type(self.buffers.source, len(mask))
-                    operation = vector.ShuffleOp(
-                        results[left], results[right], DenseArrayBase.from_list(i64, mask), result_type=kind
-                    )
-                    results.append(self._named(operation.result, "mixed"))
-                    self.builder.insert(operation)
-        return results
+    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, prefetch: int) -> SSAValue:
+        match value:
+            case Load(offset=offset, lanes=lanes):
+                return self._load(self._place(source, offset), lanes, prefetch)
+            case Splat(lanes=lanes):
+                assert self.buffers.pad is not None
+                return self.builder.splat(self.buffers.pad, lanes)
+            case Shuffle(left=left, right=right, mask=mask):
+                kind = _vector_type(self.buffers.source, len(mask))
+                lanes = DenseArrayBase.from_list(i64, mask)
+                operation = vector.ShuffleOp(earlier[left], earlier[right], lanes, result_type=kind)
+                self.builder.insert(operation)
+                return self._named(operation.result, "mixed")
 
     def _load(self, place: SSAValue, lanes: int, prefetch: int) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)

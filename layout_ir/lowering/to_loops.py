@@ -20,10 +20,10 @@ from layout_ir.layouts.plan import CopyPlan
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
-from layout_ir.lowering.schedule import Schedule, choose_schedule
-from layout_ir.lowering.tile_loops import emit_vector_box
+from layout_ir.lowering.schedule import Schedule, Target, choose_schedule
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
+from layout_ir.lowering.vector_loops import emit_vector_boxes
 
 VECTOR_WIDTHS = (0, 16, 32, 64)
 """Bytes of the vectors that processors have; 0 for scalar loops."""
@@ -56,10 +56,10 @@ def plan_of(op: CopyOp) -> CopyPlan:
 class LowerCopy(RewritePattern):
     """One copy to loops."""
 
-    def __init__(self, vector_bytes: int, threads: bool, device: bool, most_lanes: int, tile: int) -> None:
+    def __init__(self, target: Target, device: bool, most_lanes: int, tile: int) -> None:
         self._most_lanes, self._tile = most_lanes, tile
-        self._vector_bytes = vector_bytes
-        self._threads = threads
+        self._target = target
+        self._vector_bytes = target.vector_bytes
         self._device = device
         self._constants: dict[Block, Constants] = {}
 
@@ -68,7 +68,7 @@ class LowerCopy(RewritePattern):
         element_bytes = element_type_of(op.source.type).bytes
         if self._vector_bytes < 2 * element_bytes:
             return None
-        return choose_schedule(self._vector_bytes, element_bytes, destination.cell_count, source.size, self._threads)
+        return choose_schedule(self._target, element_bytes, destination.cell_count, source.size)
 
     def _constants_of(self, op: CopyOp) -> Constants:
         body = op.parent_block()
@@ -98,11 +98,11 @@ class LowerCopy(RewritePattern):
             with builder.loop(0, plan.fill_first, "cell") as cell:
                 builder.store(pad, destination, cell)
         schedule = self._schedule(op)
-        for box in plan.boxes:
-            if schedule is None:
-                emit_box(builder, box, buffers, self._threads)
-            else:
-                emit_vector_box(builder, box, buffers, schedule)
+        if schedule is not None:
+            emit_vector_boxes(builder, plan.boxes, buffers, schedule)
+        else:
+            for box in plan.boxes:
+                emit_box(builder, box, buffers, self._target.threads)
         rewriter.erase(op)
 
 
@@ -132,6 +132,12 @@ class ToLoopsPass(ModulePass):
     threads: bool = False
     """Whether the outermost loops are parallel."""
 
+    panels: bool = False
+    """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
+
+    stream_bytes: int | None = None
+    """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
+
     device: bool = False
     """Whether all loops are parallel, as the kernels of a device start from, but for those between vector tiles."""
 
@@ -147,5 +153,6 @@ class ToLoopsPass(ModulePass):
             raise PassFailedException(
                 f"layout-to-loops: expected vector-bytes to be one of {widths}, got {self.vector_bytes}"
             )
-        pattern = LowerCopy(self.vector_bytes, self.threads, self.device, self.most_lanes, self.tile)
+        target = Target(self.vector_bytes, self.threads, self.panels, self.stream_bytes)
+        pattern = LowerCopy(target, self.device, self.most_lanes, self.tile)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

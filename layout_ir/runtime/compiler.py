@@ -70,7 +70,7 @@ def processor() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as info:
             for line in info:
-                if line.startswith(("model", "flags", "Features", "CPU part", "CPU implementer")):
+                if line.startswith(("vendor_id", "model", "flags", "Features", "CPU part", "CPU implementer")):
                     lines.append(line.strip())
                 elif not line.strip():
                     break  # the other processors are the same

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from layout_ir.runtime.kernel import Kernel
 
 
-def lower_to_c(module: ModuleOp, *, threads: bool = False, vector_bytes: int = 0) -> tuple[ModuleOp, str]:
+def lower_to_c(
+    module: ModuleOp, *, threads: bool = False, vector_bytes: int = 0, panels: bool = False
+) -> tuple[ModuleOp, str]:
     """
-    A lowered copy of a module, with parallel loops for `threads` and vectors of `vector_bytes`, and its C text.
+    A lowered copy of a module, with parallel loops for `threads`, vectors of `vector_bytes`, `panels`, and its C text.
 
     Raises `LayoutError` where a pass or the backend cannot go on.
     """
@@ -26,7 +28,7 @@ def lower_to_c(module: ModuleOp, *, threads: bool = False, vector_bytes: int = 0
 
     lowered = module.clone()
     try:
-        lower(Context(), lowered, threads=threads, vector_bytes=vector_bytes)
+        lower(Context(), lowered, threads=threads, vector_bytes=vector_bytes, panels=panels)
     except DiagnosticException as error:
         raise LayoutError(brief_message(error)) from None
     return lowered, emit_c(lowered)
@@ -43,23 +45,30 @@ def brief_message(error: Exception) -> str:
 
 
 def compile_functions(
-    module: ModuleOp, names: list[str], *, threads: int | None = None, vector_bytes: int | None = None
+    module: ModuleOp,
+    names: list[str],
+    *,
+    threads: int | None = None,
+    vector_bytes: int | None = None,
+    panels: bool | None = None,
 ) -> list[Kernel]:
     """
     Kernels of public functions of tensors and memrefs: they take the storage of every argument, then of every result.
 
     `threads` as in `load_kernel`. `vector_bytes`: width of the vectors that tiles go through, 0 for scalar loops, None
-    for this processor's. Raises `LayoutError` for a function that cannot be compiled, without a compiler, and where it
-    fails.
+    for this processor's. `panels`: as in `layout-to-loops`, None for what suits this processor. Raises `LayoutError`
+    for a function that cannot be compiled, without a compiler, and where it fails.
     """
-    if vector_bytes is None:
-        from layout_ir.runtime import compiler
+    from layout_ir.runtime.processor import this_processor
 
-        width = compiler.vector_bytes()
+    processor = this_processor()
+    if panels is None:
+        panels = processor.panels
+    if vector_bytes is None:
         try:
-            return compile_functions(module, names, threads=threads, vector_bytes=width)
+            return compile_functions(module, names, threads=threads, vector_bytes=processor.vector_bytes, panels=panels)
         except LayoutError:
-            if not width:
+            if not processor.vector_bytes:
                 raise
             # a compiler too old for shuffles still compiles scalar loops; any other mistake comes up again
             return compile_functions(module, names, threads=threads, vector_bytes=0)
@@ -76,7 +85,7 @@ def compile_functions(
         signatures.append([*arguments(function), *results(function)])
         for storage in signatures[-1]:
             _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
-    lowered, source = lower_to_c(module, threads=threads is not None, vector_bytes=vector_bytes)
+    lowered, source = lower_to_c(module, threads=threads is not None, vector_bytes=vector_bytes, panels=panels)
     written = written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})
     kernels: list[Kernel] = []
     for name, storages in zip(names, signatures, strict=True):

@@ -157,9 +157,16 @@ def _explained(module: ModuleOp, options: argparse.Namespace) -> str:
     from xdsl.context import Context
 
     from layout_ir.lowering.explain import explain_module
-    from layout_ir.runtime.compiler import vector_bytes
+    from layout_ir.runtime.processor import this_processor
 
-    return explain_module(Context(), module, vector_bytes=vector_bytes(), threads=options.threads is not None)
+    processor = this_processor()
+    return explain_module(
+        Context(),
+        module,
+        vector_bytes=processor.vector_bytes,
+        threads=options.threads is not None,
+        panels=processor.panels,
+    )
 
 
 def _function_names(module: ModuleOp, options: argparse.Namespace) -> list[str]:

@@ -12,14 +12,14 @@ import pytest
 import self_checking_program
 from random_pairs import random_reorder
 from reorder_batch import Reorder
-from varied_reorders import VARIED, Variant
+from varied_reorders import PANELS, VARIED, Variant
 
 import layout_ir as li
 from layout_ir.runtime.compiler import find_compiler
 
 BATCH = 75
 FLAGS = ("-O1", "-g1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-march=native")
-VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True))
+VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True), PANELS)
 
 
 def check(reorders: tuple[Reorder, ...], folder: Path, variants: tuple[Variant, ...] = VARIANTS) -> None:

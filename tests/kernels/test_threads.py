@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from reorder_batch import module_of
-from varied_reorders import VARIED, placed, source_and_expected
+from varied_reorders import VARIED, placed, small_panels, source_and_expected
 
 from layout_ir.lowering import schedule
 from layout_ir.runtime.kernel import Kernel
@@ -19,21 +19,28 @@ REORDERS = VARIED[1::2] + VARIED[:1]
 
 
 @cache
-def kernels(threads: int | None, vector_bytes: int, streams: bool) -> list[Kernel]:
+def kernels(threads: int | None, vector_bytes: int, streams: bool, panels: bool) -> list[Kernel]:
     names = [f"case_{number}" for number in range(len(REORDERS))]
     with pytest.MonkeyPatch.context() as patch:
         if streams:
             patch.setattr(schedule, "STREAM_BYTES", 0)
-        return compile_functions(module_of(REORDERS), names, threads=threads, vector_bytes=vector_bytes)
+        with small_panels():
+            return compile_functions(
+                module_of(REORDERS), names, threads=threads, vector_bytes=vector_bytes, panels=panels
+            )
 
 
-@pytest.mark.parametrize("vector_bytes, streams", [(0, False), (16, False), (64, False), (64, True)])
+@pytest.mark.parametrize(
+    "vector_bytes, streams, panels",
+    [(0, False, False), (16, False, False), (64, False, False), (64, True, False), (64, True, True)],
+)
 @pytest.mark.parametrize("threads", THREADS)
-def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: bool) -> None:
-    runs = kernels(threads, vector_bytes, streams)
+def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: bool, panels: bool) -> None:
+    runs = kernels(threads, vector_bytes, streams, panels)
     text = runs[0].source.partition("void case_0")[2]
     assert ("#pragma omp parallel" in text) == (threads is not None)
     assert ("LAYOUT_STREAM(" in text) == streams
+    assert any("panel[" in run.source for run in runs) == panels
     for number, (case, run) in enumerate(zip(REORDERS, runs, strict=True)):
         values, expected = source_and_expected(case, number)
         source = placed(values.size, values, 0)

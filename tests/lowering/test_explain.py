@@ -31,6 +31,23 @@ def test_explanation(source: str, destination: str, shape: tuple[int, ...], expe
     assert expected in explained(source, destination, shape)
 
 
+@pytest.mark.parametrize(
+    "source, shape, expected",
+    [
+        ("NCHW", (8, 100, 128, 128), "panels"),
+        ("NCHW", (8, 100, 128, 128), "b 100, 51200 bytes of scratch: tiles alone would write lines in parts"),
+        ("NCHW", (8, 100, 128, 128), "loops over a by 1 (parallel), c_d by 128"),
+        ("NCHW", (8, 100, 128, 128), "streams whole lines from there, in runs of 51200 bytes"),
+        ("onednn:nChw16c", (8, 35, 256, 256), "35 cells that 2 copies share"),
+        ("NCHW", (8, 64, 256, 256), "  streams whole lines"),
+        ("NCHW", (1, 100, 16, 16), "c_d by 16"),
+    ],
+)
+def test_panels_are_named(source: str, shape: tuple[int, ...], expected: str):
+    module = reorder_module(layout(source), layout("NHWC"), shape, "f32")
+    assert expected in explain_module(Context(), module, vector_bytes=64, threads=True, panels=True)
+
+
 def test_scalar_loops_are_explained_by_their_boxes():
     text = explained("NCHW", "NHWC", (1, 3, 4, 4), vector_bytes=0)
     assert text.splitlines()[1:] == ["  copy [c_d: 16, 1 -> 3] [b: 3, 16 -> 1] at 0 -> 0: scalar loops"]

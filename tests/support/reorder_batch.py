@@ -75,10 +75,17 @@ def module_of(reorders: Sequence[Reorder]) -> ModuleOp:
     return module
 
 
-def lowered(reorders: Sequence[Reorder], vector_bytes: int = 0, threads: bool = False) -> ModuleOp:
+def lowered(
+    reorders: Sequence[Reorder],
+    vector_bytes: int = 0,
+    threads: bool = False,
+    *,
+    panels: bool = False,
+    stream_bytes: int | None = None,
+) -> ModuleOp:
     """The module with its functions as loops."""
     module = module_of(reorders)
-    lower(Context(), module, vector_bytes=vector_bytes, threads=threads)
+    lower(Context(), module, vector_bytes=vector_bytes, threads=threads, panels=panels, stream_bytes=stream_bytes)
     return module
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,6 +14,7 @@ from reorder_batch import SENTINEL, Reorder, lowered, pad_bits
 import layout_ir as li
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
+from layout_ir.layouts import panel_choice
 from layout_ir.layouts.element_type import element_type
 from layout_ir.lowering import schedule
 
@@ -24,13 +27,16 @@ class Variant:
     streams: bool = False
     """Whether small destinations bypass the caches too, as only large ones do otherwise."""
     threads: bool = False
+    panels: bool = False
+    """Whether lines that tiles would write in parts are put together first, in small panels; needs `streams`."""
 
     def __str__(self) -> str:
         words = [f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "scalar loops"]
-        return ", ".join(words + ["streaming"] * self.streams + ["threads"] * self.threads)
+        return ", ".join(words + ["streaming"] * self.streams + ["threads"] * self.threads + ["panels"] * self.panels)
 
 
-VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True))
+PANELS = Variant(64, streams=True, panels=True)
+VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True), PANELS)
 
 
 def _reorder(
@@ -91,10 +97,22 @@ STREAMED = tuple(case for case in VARIED if case.dtype == "f32")
 @cache
 def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
     """The C text with the functions `case_0`, `case_1`, ..."""
+    stream_bytes = 0 if variant.streams else None
+    with small_panels():
+        module = lowered(
+            reorders, variant.vector_bytes, variant.threads, panels=variant.panels, stream_bytes=stream_bytes
+        )
+    return emit_c(module)
+
+
+@contextmanager
+def small_panels() -> Generator[None]:
+    """Panels so small that a tensor of some hundred elements has several, and runs of little more than a line."""
     with pytest.MonkeyPatch.context() as patch:
-        if variant.streams:
-            patch.setattr(schedule, "STREAM_BYTES", 0)
-        return emit_c(lowered(reorders, variant.vector_bytes, variant.threads))
+        patch.setattr(panel_choice, "RUN_BYTES", (192,))
+        patch.setattr(panel_choice, "ROW_BYTES", (32,))
+        patch.setattr(panel_choice, "LEAST_RUN_BYTES", 64)
+        yield
 
 
 def source_and_expected(case: Reorder, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,164 @@
+"""Panels as loops: tiles go to a scratch buffer, and whole cache lines from there to the destination."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import cast
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel_choice import LINE_BYTES
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.panel_flush import Flush
+from layout_ir.lowering.schedule import LoopLevel, Schedule
+from layout_ir.lowering.tile_loops import TileEmitter
+
+SHARED_TRIPS = 8
+"""Trips of a loop from which on threads share it evenly enough."""
+
+Values = dict[int, SSAValue]
+"""A value of some axes."""
+
+
+def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> None:
+    """The loops over the panels of a group of boxes."""
+    walk = walk_order(panel, schedule.threads)
+    is_shared = schedule.threads and bool(walk)
+    scratch = None if is_shared else _scratch(builder, panel, buffers)
+    starts: Values = {}
+    with ExitStack() as loops:
+        for number, i in enumerate(walk):
+            axis = panel.group.axes[i]
+            bounds = builder.constant(0), builder.constant(axis.extent)
+            is_parallel = is_shared and number == 0
+            name = f"{axis.name}_panel" if panel.steps[i] > 1 else axis.name
+            starts[i] = loops.enter_context(builder.loop_between(*bounds, name, panel.steps[i], is_parallel))
+            if is_parallel:  # every thread has a scratch of its own
+                scratch = _scratch(builder, panel, buffers)
+        assert scratch is not None
+        counts = {i: _count(builder, panel, i, starts.get(i)) for i, steps in enumerate(panel.steps) if steps > 1}
+        for position in range(len(panel.group.boxes)):
+            filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
+            filler.emit(replace(schedule, streams=False))
+        Flush(builder, panel, scratch, buffers.destination, starts, counts).emit()
+
+
+def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:
+    """The axes of the loops over panels, outermost first; with threads, one outermost that they can share evenly."""
+    trips = {i: -(-panel.group.axes[i].extent // panel.steps[i]) for i in panel.walked}
+    if not threads or not trips:
+        return panel.walked
+    shared = next((i for i, count in trips.items() if count >= SHARED_TRIPS), max(trips, key=trips.__getitem__))
+    return (shared, *(i for i in panel.walked if i != shared))
+
+
+def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
+    element = cast("MemRefType[Attribute]", buffers.destination.type).element_type
+    operation = memref.AllocaOp.get(element, IntegerAttr(LINE_BYTES, i64), [panel.size])
+    operation.memref.name_hint = "panel"
+    builder.insert(operation)
+    return operation.memref
+
+
+def _count(builder: LoopBuilder, panel: Panel, i: int, start: SSAValue | None) -> SSAValue:
+    """How many steps of an axis are in the present panel."""
+    extent, steps = panel.group.axes[i].extent, panel.steps[i]
+    if start is None or extent % steps == 0:
+        return builder.constant(steps)
+    return builder.minimum(builder.index(AffineExpr.constant(extent) - AffineExpr.dimension(0), [start]), steps)
+
+
+@dataclass(frozen=True)
+class _Filler:
+    """Moves one box of the present panel to scratch."""
+
+    builder: LoopBuilder
+    panel: Panel
+    position: int
+    buffers: Buffers
+    starts: Mapping[int, SSAValue]
+    counts: Mapping[int, SSAValue]
+
+    @property
+    def box(self) -> Box:
+        """The copy to scratch; its last axes are those from one panel to the next."""
+        inside = self.panel.scratch_box(self.position)
+        outer = [replace(self.panel.group.boxes[self.position].axes[i], destination_stride=0) for i in self.starts]
+        return replace(inside, axes=(*inside.axes, *outer))
+
+    def emit(self, schedule: Schedule) -> None:
+        """The loops of the box."""
+        tile, box = self.panel.tiles[self.position], self.box
+        count = len(box.axes) - len(self.starts)
+        starts = {count + number: start for number, start in enumerate(self.starts.values())}
+        if tile is None or (box.is_padded and self.buffers.pad is None):
+            self._scalars(box, count, starts)
+        else:
+            self._tiles(box, replace(tile, extents=(*tile.extents, *[1] * len(self.starts))), count, starts, schedule)
+
+    def _tiles(self, box: Box, tile: Tile, count: int, starts: Values, schedule: Schedule) -> None:
+        axes = [i for i in range(count) if box.axes[i].extent > tile.extents[i]]
+        order = sorted(axes, key=lambda i: -box.axes[i].source_stride)
+        level = LoopLevel(0, 1, prefetch=self._ahead() if schedule.prefetches else 0)
+        with ExitStack() as loops:
+            for i in order:
+                index = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
+                starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
+            TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
+
+    def _ahead(self) -> int:
+        """How far the next panel lies from this one in the source."""
+        if not self.starts:
+            return 0
+        innermost = list(self.starts)[-1]
+        return self.panel.steps[innermost] * self.panel.group.boxes[self.position].axes[innermost].source_stride
+
+    def _loop(self, axis: Axis, i: int, step: int = 1):
+        end = self.counts.get(i) if i < self.panel.group.shared else None
+        bounds = self.builder.constant(0), end or self.builder.constant(axis.extent)
+        return self.builder.loop_between(*bounds, axis.name, step)
+
+    def _moved_back(self, index: SSAValue, i: int, axis: Axis, step: int) -> SSAValue:
+        """Where the tile at an index starts: the last one of a panel must not reach beyond it."""
+        if i >= self.panel.group.shared or self.panel.group.axes[i].extent % self.panel.steps[i] == 0:
+            return self.builder.minimum(index, axis.extent - step) if axis.extent % step else index
+        if step == 1:
+            return index
+        last = self.builder.index(AffineExpr.dimension(0) - step, [self.counts[i]])
+        return self.builder.insert(arith.MinUIOp(index, last)).results[0]
+
+    def _scalars(self, box: Box, count: int, starts: Values) -> None:
+        order = sorted(range(count), key=lambda i: -box.axes[i].source_stride)
+        self._nest(box, order, starts, is_pad=False)
+
+    def _nest(self, box: Box, order: Sequence[int], at: Values, is_pad: bool) -> None:
+        if not order:
+            self._element(box, at, is_pad)
+            return
+        i, axis = order[0], box.axes[order[0]]
+        if is_pad or axis.is_full:
+            with self._loop(axis, i) as index:
+                self._nest(box, order[1:], {**at, i: index}, is_pad)
+            return
+        for first, end, fills in ((0, axis.valid, False), (axis.valid, axis.extent, True)):
+            if first < end:
+                bounds = self.builder.constant(first), self.builder.constant(end)
+                with self.builder.loop_between(*bounds, axis.name) as index:
+                    self._nest(box, order[1:], {**at, i: index}, fills)
+
+    def _element(self, box: Box, at: Values, is_pad: bool) -> None:
+        indices = [at[i] for i in range(len(box.axes))]
+        value = self.buffers.pad
+        if not is_pad:
+            value = self.builder.load(self.buffers.source, self.builder.index(box.source_index(), indices))
+        assert value is not None
+        self.builder.store(value, self.buffers.destination, self.builder.index(box.destination_index(), indices))

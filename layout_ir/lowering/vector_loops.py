@@ -1,0 +1,58 @@
+"""The boxes of a plan through vector registers: by panels where tiles would write lines in parts, else tile by tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from layout_ir.dialects.types import stored_type
+from layout_ir.layouts.panel import Group, Panel, group_boxes
+from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.panel_loops import emit_panels
+from layout_ir.lowering.schedule import LINE_BYTES, Schedule, writes_whole_lines
+from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
+
+
+def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
+    """The loops of all boxes of a plan."""
+    (source_size,) = stored_type(buffers.source.type).get_shape()
+    for group, panel in grouped(boxes, source_size, schedule, buffers.pad is not None):
+        if panel is not None:
+            emit_panels(builder, panel, buffers, schedule)
+        else:
+            for box in group.boxes:
+                emit_part(builder, box, buffers, schedule)
+
+
+def grouped(
+    boxes: Sequence[Box], source_size: int, schedule: Schedule, writes_pads: bool
+) -> Iterator[tuple[Group, Panel | None]]:
+    """All boxes in parts without loose pads, those that share lines together, with the panels they are moved by."""
+    parts = [
+        part for box in boxes for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
+    ]
+    if not schedule.panels:
+        yield from ((Group.of([part]), None) for part in parts)
+        return
+    for group in group_boxes(parts, LINE_BYTES // schedule.lanes):
+        yield group, _panel_of(group, source_size, schedule, writes_pads)
+
+
+def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Panel | None:
+    """The panels of a group; None where tiles write whole lines by themselves, or panels cannot."""
+    if not writes_pads and any(box.is_padded for box in group.boxes):
+        return None  # what is in the gaps of a run would be overwritten
+
+    def tile_of(box: Box, size: int) -> Tile | None:
+        return choose_tile(box, schedule.lanes, size, schedule.segment)
+
+    tiles = [tile_of(box, source_size) for box in group.boxes]
+    if all(
+        tile is not None and writes_whole_lines(box, tile, schedule.lanes)
+        for box, tile in zip(group.boxes, tiles, strict=True)
+    ):
+        return None
+    return choose_panel(group, tile_of, source_size, LINE_BYTES // schedule.lanes)

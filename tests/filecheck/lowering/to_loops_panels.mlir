@@ -1,0 +1,87 @@
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true stream_bytes=0}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true threads=true stream_bytes=0}" | filecheck %s --check-prefix THREADS
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true}" | filecheck %s --check-prefix SMALL
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 stream_bytes=0}" | filecheck %s --check-prefix DIRECT
+
+!planes = memref<2x100x30x40xf32>
+!pixels = memref<2x100x30x40xf32, #layout.format<"NHWC">>
+
+// pixels of 400 bytes: tiles store to a buffer; the whole lines of it are streamed, wherever the destination begins
+// CHECK-LABEL: func.func @pixels(
+// CHECK:         %[[X:[a-z0-9_]+]] = layout.storage %x
+// CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
+// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK:         scf.for %a = 
+// CHECK:           vector.load %[[X]][%{{.*}}] {prefetch
+// CHECK:           vector.store %{{.*}}, %[[PANEL]][%{{.*}}] : memref<{{[0-9]+}}xf32>, vector<16xf32>
+// CHECK-NOT:       vector.store %{{.*}}, %[[Y]]
+// CHECK:           %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"(%[[Y]]) : (memref<240000xf32>) -> index
+// CHECK:           %[[BEFORE:.*]] = affine.apply affine_map<{{.*}}d0 floordiv 4{{.*}}mod 16{{.*}}> (%[[ADDRESS]], %{{.*}})
+// CHECK:           %[[HEAD:.*]] = arith.minui %[[BEFORE]], %{{.*}} : index
+// CHECK:           %[[TAIL:.*]] = affine.apply affine_map<{{.*}}floordiv 16{{.*}}> (%[[HEAD]], %{{.*}})
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[HEAD]] step
+// CHECK:             memref.load %[[PANEL]]
+// CHECK:             memref.store %{{.*}}, %[[Y]]
+// CHECK:           scf.for %{{.*}} = %[[HEAD]] to %[[TAIL]] step
+// CHECK:             %[[LINE:.*]] = vector.load %[[PANEL]][%{{.*}}] : memref<{{[0-9]+}}xf32>, vector<16xf32>
+// CHECK:             vector.store %[[LINE]], %[[Y]][%{{.*}}] {nontemporal = true} : memref<240000xf32>, vector<16xf32>
+// CHECK:           scf.for %{{.*}} = %[[TAIL]] to %{{.*}} step
+// CHECK:             memref.store %{{.*}}, %[[Y]]
+
+// every thread has a buffer of its own
+// THREADS-LABEL: func.func @pixels(
+// THREADS-NOT:     memref.alloca
+// THREADS:         scf.parallel
+// THREADS:           memref.alloca
+
+// small destinations stay in the caches
+// SMALL-LABEL: func.func @pixels(
+// SMALL-NOT:     memref.alloca
+// SMALL:         func.return
+
+// DIRECT-LABEL: func.func @pixels(
+// DIRECT-NOT:     memref.alloca
+// DIRECT:         func.return
+func.func @pixels(%x: !planes, %y: !pixels) {
+  layout.copy %x, %y : !planes to !pixels
+  func.return
+}
+
+!blocks = memref<1x35x16x16xf32, #layout.format<"onednn:nChw16c">>
+!images = memref<1x35x16x16xf32, #layout.format<"NHWC">>
+
+// two whole blocks and a part of a third share the lines of the pixels: both fill the same buffer
+// CHECK-LABEL: func.func @blocks(
+// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 64 : i64}
+// CHECK:         scf.for %c_d_panel =
+// CHECK:           vector.store %{{.*}}, %[[PANEL]]
+// CHECK:           memref.store %{{.*}}, %[[PANEL]]
+// CHECK:           "memref.extract_aligned_pointer_as_index"
+// CHECK-NOT:     memref.alloca
+// CHECK:         func.return
+func.func @blocks(%x: !blocks, %y: !images) {
+  layout.copy %x, %y : !blocks to !images
+  func.return
+}
+
+// tiles write whole lines by themselves
+// CHECK-LABEL: func.func @whole(
+// CHECK-NOT:     memref.alloca
+// CHECK:         vector.store %{{.*}} {nontemporal = true}
+// CHECK:         func.return
+func.func @whole(%x: memref<64x64xf32>, %y: memref<64x64xf32, #layout.format<"CN">>) {
+  layout.copy %x, %y : memref<64x64xf32> to memref<64x64xf32, #layout.format<"CN">>
+  func.return
+}
+
+!rows = memref<40x56xf32>
+!gaps = memref<40x56xf32, strided<[120, 1]>>
+
+// the gaps between rows are nobody's to write
+// CHECK-LABEL: func.func @gaps(
+// CHECK-NOT:     memref.alloca
+// CHECK:         func.return
+func.func @gaps(%x: !rows, %y: !gaps) {
+  layout.copy %x, %y : !rows to !gaps
+  func.return
+}

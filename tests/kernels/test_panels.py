@@ -1,0 +1,87 @@
+"""Kernels that put lines together before they write them: right at every alignment, with threads, and interpreted."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_pairs import random_reorder
+from reorder_batch import Reorder, faults, interpreted, kernels, lowered
+from varied_reorders import VARIED, placed, small_panels, source_and_expected
+from xdsl.dialects.builtin import ModuleOp
+
+import layout_ir as li
+from layout_ir.backends.c import emit_c
+from layout_ir.runtime.compiler import compile_library, find_compiler
+
+
+def _reorder(source: str, destination: str, shape: tuple[int, ...], dtype: str, pad: float | None = 0) -> Reorder:
+    return Reorder(li.layout(source), li.layout(destination), shape, dtype, pad)
+
+
+ODD = (
+    _reorder("NCHW", "NHWC", (2, 100, 13, 17), "f32"),
+    _reorder("NCHW", "NHWC", (3, 35, 11, 7), "i8"),
+    _reorder("NHWC", "NCHW", (2, 29, 19, 3), "f16"),
+    _reorder("onednn:nChw16c", "NHWC", (2, 35, 7, 9), "f32"),
+    _reorder("onednn:nChw32c", "NHWC", (2, 35, 7, 9), "i8"),
+    _reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", 3),
+    _reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", None),
+    _reorder("ascend:FRACTAL_NZ", "NC", (100, 308), "f16"),
+    _reorder("onednn:ab", "onednn:ba", (301, 203), "f64"),
+    _reorder("onednn:abc", "onednn:cba", (20, 31, 53), "i8"),
+    _reorder("onednn:abc", "onednn:bac", (37, 5, 19), "i16"),
+    _reorder("onednn:abcd", "onednn:cdab", (9, 11, 6, 13), "f32"),
+    _reorder("onednn:abcde", "onednn:edcba", (5, 6, 7, 8, 9), "i8"),
+)
+REORDERS = (*ODD, *VARIED)
+
+
+def panels_of(reorders: tuple[Reorder, ...], threads: bool = False, *, small: bool = True) -> ModuleOp:
+    """The module of reorders whose destinations count as large; most of them go through panels."""
+    if not small:
+        return lowered(reorders, 64, threads, panels=True, stream_bytes=0)
+    with small_panels():
+        return lowered(reorders, 64, threads, panels=True, stream_bytes=0)
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["usual", "small"])
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_every_alignment(threads: bool, small: bool, tmp_path: Path) -> None:
+    text = emit_c(panels_of(REORDERS, threads, small=small))
+    assert text.count("_Alignas(64)") > len(REORDERS) // 2
+    (tmp_path / "kernels.c").write_text(text)
+    flags = ("-O1", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-Wno-psabi")
+    flags = (*flags, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+    compile_library(find_compiler(), tmp_path / "kernels.c", tmp_path / "kernels.so", flags)
+    library = ctypes.CDLL(str(tmp_path / "kernels.so"))
+    for number, case in enumerate(REORDERS):
+        values, expected = source_and_expected(case, number)
+        source = placed(values.size, values, number % 3)
+        source[:] = values
+        for misaligned in (0, 1, 64 // values.itemsize - 1):
+            field = placed(expected.size + 256, values, misaligned)
+            wanted = field.copy()
+            wanted[128 : 128 + expected.size] = expected
+            library[f"case_{number}"](*map(ctypes.c_void_p, (source.ctypes.data, field[128:].ctypes.data)))
+            assert np.array_equal(field, wanted), f"{case}, {misaligned} elements behind a line"
+
+
+@pytest.mark.parametrize("start", [0, 400])
+def test_random_pairs(start: int, tmp_path: Path) -> None:
+    reorders = tuple(random_reorder(seed) for seed in range(start, start + 50))
+    module = panels_of(reorders)
+    assert "memref.alloca" in str(module)
+    found = faults(reorders, kernels(module, tmp_path))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_interpreted(threads: bool) -> None:
+    chosen = tuple(case for case in VARIED if np.prod(case.shape) < 3000)
+    module = panels_of(chosen, threads)
+    assert "memref.alloca" in str(module)
+    found = faults(chosen, interpreted(module))
+    assert not found, "\n".join(found)
