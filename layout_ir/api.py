@@ -112,7 +112,7 @@ def compile_reorder(
     src: str | Layout,
     dst: str | Layout,
     *,
-    shape: Sequence[int],
+    shape: Sequence[int | None],
     dtype: object,
     target: str = "c",
     threads: int | None = None,
@@ -125,8 +125,9 @@ def compile_reorder(
     A kernel that copies a tensor from one layout to another: `kernel(src_storage, dst_storage)` returns `dst_storage`.
 
     `src`, `dst`: layouts, or texts as in `layout`; `dims` is the order of the logical dims of texts. `shape`: extents
-    of the logical dims. `dtype`: `"f32"`, `"bf16"`, `"u8"`, ..., or a numpy dtype. `threads`: None for one, 0 for as
-    many as OpenMP chooses, or a number. `pad`: what the destination's pads are set to; None leaves them unwritten.
+    of the logical dims; None for one that the kernel takes: `kernel(source, destination, sizes=(8, 56, 56))`. `dtype`:
+    `"f32"`, `"bf16"`, `"u8"`, ..., or a numpy dtype. `threads`: None for one, 0 for as many as OpenMP chooses, or a
+    number. `pad`: what the destination's pads are set to; None leaves them unwritten.
 
     The storages are C-contiguous numpy arrays of any shape with `storage_size` elements of the dtype's width. The
     kernel's text is `kernel.source`. Raises `LayoutError` where a layout does not fit, and without a C compiler.
@@ -139,15 +140,26 @@ def compile_reorder(
     if target not in TARGETS:
         raise LayoutError(f"unknown target '{target}', expected {' or '.join(TARGETS)}{nearest(target, TARGETS)}")
     source, destination = (_layout(text, dims) for text in (src, dst))
-    sizes, element = whole_numbers(shape, "expected a shape"), element_type(dtype)
+    sizes, element = _sizes(shape), element_type(dtype)
     _check_dim_order(source, destination)
     if target == "opencl":
+        if None in sizes:
+            raise LayoutError(f"expected sizes that are known for the target opencl, got {list(sizes)}")
         if threads is not None:
             raise LayoutError(f"expected threads for the target c alone, got threads={threads} for opencl")
         return _compiled_for_device(source, destination, sizes, element, _distinct(pad), device, images)
     if device is not None or images:
         raise LayoutError("expected device and images for the target opencl alone, got them for c")
     return _compiled(source, destination, sizes, element, threads, _distinct(pad))
+
+
+def _sizes(shape: Sequence[int | None]) -> tuple[int | None, ...]:
+    """A shape as numbers, None for unknown extents."""
+    expected = "expected a shape"
+    try:
+        return tuple(None if size is None else whole_numbers([size], expected)[0] for size in shape)
+    except TypeError:
+        raise LayoutError(f"{expected} of whole numbers, got {shape!r}") from None
 
 
 def _distinct(pad: float | None) -> float | None:
@@ -159,7 +171,7 @@ def _distinct(pad: float | None) -> float | None:
 def _compiled(
     source: Layout,
     destination: Layout,
-    shape: tuple[int, ...],
+    shape: tuple[int | None, ...],
     element: ElementType,
     threads: int | None,
     pad: float | None,
@@ -176,7 +188,7 @@ def _compiled(
 def _compiled_for_device(
     source: Layout,
     destination: Layout,
-    shape: tuple[int, ...],
+    shape: tuple[int | None, ...],
     element: ElementType,
     pad: float | None,
     device: str | None,

@@ -63,7 +63,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "expected a storage of less than 2^63 elements",
     ),
     "negative": (reorder(named("NCHW"), "1x-3x8x8"), "Expected shape type"),
-    "dynamic": (reorder(named("NCHW"), "1x?x8x8"), "expected sizes that are known"),
+    "dynamic": (
+        reorder(
+            "#layout.tiled<(d0, d1, d2, d3) -> (d0, (d1 * 8 + d2) floordiv 4, d3, (d1 * 8 + d2) mod 4)>", "1x?x8x8"
+        ),
+        "expected a size that is known for dim d1",
+    ),
     "overlap": (reorder("strided<[4, 2, 1, 1]>"), "expected a destination with a place of its own for every element"),
     "broadcast": (
         reorder("strided<[0, 64, 8, 0]>"),

@@ -26,7 +26,7 @@ class FoldReorderThatMovesNothing(RewritePattern):
         source, destination = _known_map(op.source.type), _known_map(op.result.type)
         if source is None or destination is None or not _agree(source, destination):
             return
-        if not (isinstance(op.pad, UndefAttr) or destination.pad_count == 0 or _holds_pads(op, source, destination)):
+        if not (isinstance(op.pad, UndefAttr) or not destination.has_pads or _holds_pads(op, source, destination)):
             return
         _relabel(op, op.source, rewriter)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, IntegerType, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -14,6 +14,7 @@ from layout_ir.dialects.functions import overlaps_itself, same_function
 from layout_ir.dialects.types import Stored, index_map_of, layout_of, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.index_map import IndexMap
+from layout_ir.layouts.symbols import is_symbolic
 
 
 def check_same_value(op: Operation, source: Attribute, destination: Attribute) -> None:
@@ -92,7 +93,8 @@ def storage_type(source: Attribute) -> MemRefType[Attribute]:
     buffer = stored_type(source)
     assert isinstance(buffer, MemRefType)
     size = index_map_of(buffer).storage_size
-    return MemRefType(buffer.element_type, [size], NoneAttr(), buffer.memory_space)
+    extent = DYNAMIC_INDEX if is_symbolic(size) else size
+    return MemRefType(buffer.element_type, [extent], NoneAttr(), buffer.memory_space)
 
 
 def _signless(buffer: MemRefType[Attribute]) -> MemRefType[Attribute]:

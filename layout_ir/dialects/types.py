@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AffineMapAttr,
     BFloat16Type,
     Float16Type,
@@ -28,7 +30,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attribute_syntax import check_map
-from layout_ir.dialects.attributes import LayoutAttr, TiledAttr
+from layout_ir.dialects.attributes import FormatAttr, LayoutAttr, TiledAttr
 from layout_ir.dialects.functions import check_coordinates
 from layout_ir.dialects.functions import same_function as same_function
 from layout_ir.errors import LayoutError
@@ -38,6 +40,7 @@ from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.element_type import ElementType, element_type
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.strided import StridedLayout
+from layout_ir.layouts.symbolic_map import symbolic_map
 from layout_ir.layouts.tiled import TiledLayout
 
 Stored: TypeAlias = TensorType[Attribute] | MemRefType[Attribute]
@@ -105,6 +108,14 @@ def with_layout(stored: Stored, layout: Attribute) -> Stored:
     return MemRefType(stored.element_type, stored.get_shape(), layout, stored.memory_space)
 
 
+def with_shape(stored: Stored, sizes: Mapping[int, int]) -> Stored:
+    """The same type with the extents of some dims, by their positions."""
+    shape = [sizes.get(dim, size) for dim, size in enumerate(stored.get_shape())]
+    if isinstance(stored, TensorType):
+        return TensorType(stored.element_type, shape, stored.encoding)
+    return MemRefType(stored.element_type, shape, stored.layout, stored.memory_space)
+
+
 def buffer_type(tensor: TensorType[Attribute]) -> MemRefType[Attribute]:
     """
     The buffer that holds a tensor: its encoding becomes the buffer's layout.
@@ -128,12 +139,47 @@ def index_map_of(stored: Stored) -> IndexMap:
     """
     Where every element of a tensor or buffer lies, in elements; without a layout in row-major order.
 
-    Raises `LayoutError` for sizes or strides that are not known, and where the layout does not fit the shape.
+    For `?` the map has stand-ins, see `symbolic_map`. Raises `LayoutError` for strides that are not known, where the
+    layout does not fit the shape, and where it needs to know a size.
     """
-    if not stored.has_static_shape():
-        raise LayoutError(f"expected sizes that are known, got {stored}")
-    shape, dtype = stored.get_shape(), element_type_of(stored)
+    if stored.has_static_shape():
+        return _static_map(stored, stored.get_shape())
+    sizes = [None if size == DYNAMIC_INDEX else size for size in stored.get_shape()]
+    try:
+        return symbolic_map(
+            sizes,
+            lambda shape: _explicit(stored, shape),
+            lambda shape: _static_map(stored, tuple(shape)),
+            dim_names(stored),
+        )
+    except LayoutError as error:
+        raise LayoutError(f"{stored}: {error}") from None
+
+
+def unknown_dims(stored: Stored) -> tuple[int, ...]:
+    """The positions of the dims whose extents are not known."""
+    return tuple(dim for dim, size in enumerate(stored.get_shape()) if size == DYNAMIC_INDEX)
+
+
+def dim_names(stored: Stored) -> tuple[str, ...]:
+    """What the dims are called: as in the notation of the layout's name, else d0, d1, ..."""
+    layout, rank = layout_of(stored), stored.get_num_dims()
+    named = layout.format.dims_of_rank(rank) if isinstance(layout, FormatAttr) else None
+    return tuple(name.lower() for name in named) if named else tuple(f"d{dim}" for dim in range(rank))
+
+
+def _explicit(stored: Stored, shape: Sequence[int]) -> ExplicitLayout:
     layout = layout_of(stored)
+    if isinstance(layout, TiledAttr) and not isinstance(layout.allocation, NoneAttr):
+        raise LayoutError(f"expected sizes that are known for a layout with an allocation, got {stored}")
+    if isinstance(layout, LayoutAttr):
+        return layout.explicit(shape, element_type_of(stored))
+    return explicit_layout(layout, len(shape))
+
+
+def _static_map(stored: Stored, shape: tuple[int, ...]) -> IndexMap:
+    """The map of the layout over known sizes."""
+    dtype, layout = element_type_of(stored), layout_of(stored)
     if isinstance(layout, LayoutAttr):
         result = layout.index_map(shape, dtype)
     else:

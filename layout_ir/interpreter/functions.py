@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from layout_ir.dialects.types import element_type_of, index_map_of, is_stored, is_tensor
+from layout_ir.dialects.types import element_type_of, index_map_of, is_stored, is_tensor, unknown_dims
 from layout_ir.errors import LayoutError, nearest
 from layout_ir.layouts.element_type import ElementType
 from layout_ir.layouts.index_map import IndexMap
@@ -45,27 +45,33 @@ def find_function(module: ModuleOp, name: str) -> FuncOp:
     return known[name]
 
 
-def arguments(function: FuncOp) -> list[Storage]:
-    """What a function takes; raises `LayoutError` for an argument that is neither a tensor nor a memref."""
+def arguments(function: FuncOp, unknown: bool = False) -> list[Storage]:
+    """
+    What a function takes; raises `LayoutError` for an argument that is neither a tensor nor a memref.
+
+    `unknown`: extents may be unknown, and the index maps have stand-ins for them.
+    """
     hints = [argument.name_hint for argument in function.body.block.args]
     return [
-        _storage(hint or f"arg{i}", kind)
+        _storage(hint or f"arg{i}", kind, unknown)
         for i, (hint, kind) in enumerate(zip(hints, function.function_type.inputs, strict=True))
     ]
 
 
-def results(function: FuncOp) -> list[Storage]:
-    """What a function returns; raises `LayoutError` for a result that is neither a tensor nor a memref."""
+def results(function: FuncOp, unknown: bool = False) -> list[Storage]:
+    """What a function returns; arguments and errors as of `arguments`."""
     kinds = list(function.function_type.outputs)
     names = ["result"] if len(kinds) == 1 else [f"result{i}" for i in range(len(kinds))]
     taken = {argument.name_hint for argument in function.body.block.args}
     names = [f"{name}_returned" if name in taken else name for name in names]
-    return [_storage(name, kind) for name, kind in zip(names, kinds, strict=True)]
+    return [_storage(name, kind, unknown) for name, kind in zip(names, kinds, strict=True)]
 
 
-def _storage(name: str, kind: Attribute) -> Storage:
+def _storage(name: str, kind: Attribute, unknown: bool) -> Storage:
     if not is_stored(kind):
         raise LayoutError(f"{name}: expected a tensor or a memref, got {kind}")
+    if unknown_dims(kind) and not unknown:
+        raise LayoutError(f"{name}: expected sizes that are known, got {kind}")
     try:
         return Storage(name, index_map_of(kind), element_type_of(kind), is_tensor(kind))
     except LayoutError as error:

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def run_loops(module: ModuleOp, function_name: str, buffers: Sequence[npt.NDArray[Any]]) -> None:
+def run_loops(
+    module: ModuleOp, function_name: str, buffers: Sequence[npt.NDArray[Any]], sizes: Sequence[int] = ()
+) -> None:
     """
     Call a function of memrefs on numpy buffers, which are changed in place.
 
     `buffers`: one C-contiguous array for every argument, of at least as many elements as the memref has; the
-    interpreted function sees only these. Costs about 20 microseconds an element: for small shapes.
+    interpreted function sees only these. `sizes`: the index arguments behind them. Costs about 20 microseconds an
+    element: for small shapes.
 
     Raises `LayoutError` where the buffers do not fit, and xDSL's `InterpretationError` for an access outside of a
     buffer or a division of a negative index.
@@ -35,9 +38,12 @@ def run_loops(module: ModuleOp, function_name: str, buffers: Sequence[npt.NDArra
 
     function = find_function(module, function_name)
     types = list(function.function_type.inputs)
-    if len(buffers) != len(types):
-        raise LayoutError(f"{function_name}: expected {len(types)} buffers, got {len(buffers)}")
-    views = tuple(_view(buffer, kind) for buffer, kind in zip(buffers, types, strict=True))
+    count = sum(isinstance(kind, MemRefType) for kind in types)
+    if len(buffers) != count:
+        raise LayoutError(f"{function_name}: expected {count} buffers, got {len(buffers)}")
+    if len(sizes) != len(types) - count:
+        raise LayoutError(f"{function_name}: expected {len(types) - count} sizes, got {len(sizes)}")
+    views = tuple(_view(buffer, kind) for buffer, kind in zip(buffers, types, strict=False))
     interpreter = Interpreter(module, index_bitwidth=64)
     for implementations in (
         FuncFunctions(),
@@ -48,7 +54,7 @@ def run_loops(module: ModuleOp, function_name: str, buffers: Sequence[npt.NDArra
         VectorFunctions(),
     ):
         interpreter.register_implementations(implementations)
-    interpreter.call_op(function, views)
+    interpreter.call_op(function, (*views, *sizes))
 
 
 def _view(buffer: npt.NDArray[Any], kind: Attribute) -> npt.NDArray[Any]:
@@ -58,11 +64,12 @@ def _view(buffer: npt.NDArray[Any], kind: Attribute) -> npt.NDArray[Any]:
     from layout_ir.dialects.types import element_type_of
     from layout_ir.interpreter.bits import bits_dtype
 
-    if not isa(kind, MemRefType[Attribute]) or not kind.has_static_shape():
-        raise LayoutError(f"expected a function of memrefs with static shapes, got an argument of type {kind}")
-    element, size = element_type_of(kind), math.prod(kind.get_shape())
+    if not isa(kind, MemRefType[Attribute]) or (not kind.has_static_shape() and kind.get_num_dims() > 1):
+        raise LayoutError(f"expected a function of memrefs with static shapes, or flat ones, got one of type {kind}")
+    shape = kind.get_shape() if kind.has_static_shape() else (buffer.size,)
+    element, size = element_type_of(kind), math.prod(shape)
     if buffer.itemsize != element.bytes:
         raise LayoutError(f"expected a buffer of {element.bytes}-byte elements ({element}), got {buffer.dtype}")
     if buffer.size < size or not buffer.flags.c_contiguous:
         raise LayoutError(f"expected a contiguous buffer of at least {size} elements, got {buffer.size}")
-    return buffer.reshape(-1)[:size].view(bits_dtype(element)).reshape(kind.get_shape())
+    return buffer.reshape(-1)[:size].view(bits_dtype(element)).reshape(shape)

@@ -10,11 +10,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from layout_ir.dialects.attributes import UndefAttr
+from layout_ir.dialects.known_sizes import Sizes, with_sizes
 from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp, StorageOp
+from layout_ir.dialects.sizes import FunctionSizes
 from layout_ir.dialects.types import element_type_of, index_map_of, is_tensor, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.interpreter.bits import bits_dtype, bits_of
 from layout_ir.interpreter.functions import find_function
+from layout_ir.interpreter.inferred_sizes import sizes_of_arrays
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
 
 if TYPE_CHECKING:
@@ -24,7 +27,12 @@ if TYPE_CHECKING:
 
 
 def interpret(
-    module: ModuleOp, function_name: str, inputs: Sequence[npt.NDArray[Any]], *, fill: int = 0
+    module: ModuleOp,
+    function_name: str,
+    inputs: Sequence[npt.NDArray[Any]],
+    *,
+    fill: int = 0,
+    sizes: Sizes | None = None,
 ) -> tuple[npt.NDArray[Any], ...]:
     """
     Call a function of tensors and memrefs with layouts.
@@ -32,10 +40,15 @@ def interpret(
     `inputs`: the storage of every argument, a C-contiguous array of any shape; those of memrefs are changed in place.
     `fill`: the byte that new storages are filled with, which stays where a reorder writes nothing. Returns the storages
     of the results as 1-D arrays of the inputs' dtype where there is one of the same element type, else of bits.
+    `sizes`: the unknown extents, by name or in order; where left out, those that the inputs' shapes say.
 
     Raises `LayoutError` where inputs do not fit, and for operations that neither this dialect nor `func` define.
     """
     function = find_function(module, function_name)
+    table = FunctionSizes(function)
+    if table.sizes or sizes is not None:
+        module = with_sizes(module, function_name, sizes_of_arrays(function, table, inputs) if sizes is None else sizes)
+        function = find_function(module, function_name)
     kinds = list(function.function_type.inputs)
     if len(inputs) != len(kinds):
         raise LayoutError(f"{function_name}: expected {len(kinds)} inputs, got {len(inputs)}")

@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+from layout_ir.layouts.symbols import Symbols, is_stand_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,6 +76,9 @@ class IndexMap:
     allocation: int | None = None
     """Elements that the vendor allocates, where that is more than the last cell needs."""
 
+    unknown: Symbols | None = None
+    """What the stand-ins in all these numbers are, where an extent is not known; see `symbolic_map`."""
+
     def __post_init__(self) -> None:
         if not self.strides:
             object.__setattr__(self, "strides", row_major_strides(self.extents))
@@ -82,7 +86,8 @@ class IndexMap:
             object.__setattr__(self, "padded_shape", self.shape)
         assert len(self.coordinates) == len(self.extents) == len(self.strides)
         assert len(self.shape) == len(self.padded_shape)
-        if max(self._last_cell + 1, self.allocation or 0) >= INDEX_LIMIT:
+        is_large = max(self._last_cell + 1, self.allocation or 0) >= INDEX_LIMIT
+        if is_large and not any(map(is_stand_in, self.shape)):
             raise LayoutError(
                 f"expected a storage of less than 2^63 elements, got extents {list(self.extents)} "
                 f"with strides {list(self.strides)}"
@@ -147,6 +152,12 @@ class IndexMap:
     def pad_count(self) -> int:
         """Number of pads."""
         return 0 if self.has_broadcast else self.cell_count - self.size
+
+    @property
+    def has_pads(self) -> bool:
+        """Whether there are pads, for some size where extents are not known."""
+        cuts = self.unknown is not None and any(symbol.block > 1 for symbol in self.unknown.stand_ins)
+        return not self.has_broadcast and (cuts or self.pad_count > 0)
 
     @property
     def has_broadcast(self) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.layouts import affine
+from layout_ir.layouts.symbols import Symbols
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,9 @@ class CopyPlan:
 
     fill_first: int | None = None
     """Elements of the destination that get the pad value before the copies; None where the boxes write all pads."""
+
+    unknown: Symbols | None = None
+    """What the stand-ins in all these numbers are, where an extent is not known."""
 
     @property
     def is_linear(self) -> bool:

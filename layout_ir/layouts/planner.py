@@ -62,9 +62,9 @@ def make_plan(
     writes_pads = write_pads and destination.pad_count > 0
     if writes_pads and (plan := _plan_with_pads(source, destination, names)) is not None:
         return plan
-    plan = _plan_boxes(_fuse(_problem(source, destination, names, source.shape)))
+    boxes = plan_boxes(fuse(_problem(source, destination, names, source.shape)))
     fill = destination.required_size if writes_pads else None
-    return CopyPlan(plan.boxes, fill)
+    return CopyPlan(boxes, fill)
 
 
 def _problem(source: IndexMap, destination: IndexMap, names: tuple[str, ...], padded: tuple[int, ...]) -> Problem:
@@ -76,16 +76,14 @@ def _problem(source: IndexMap, destination: IndexMap, names: tuple[str, ...], pa
 
 def _plan_with_pads(source: IndexMap, destination: IndexMap, names: tuple[str, ...]) -> CopyPlan | None:
     """A plan whose boxes also write every pad, or None where the pads are not the ends of the dims' ranges."""
-    problem = _fuse(_problem(source, destination, names, destination.padded_shape), destination)
-    if not covers_all_cells(problem, destination):
+    problem = fuse(_problem(source, destination, names, destination.padded_shape), destination)
+    if math.prod(problem.padded) != destination.cell_count or not cells_nest(problem):
         return None
-    return _plan_boxes(problem)
+    return CopyPlan(plan_boxes(problem))
 
 
-def covers_all_cells(problem: Problem, destination: IndexMap) -> bool:
-    """Whether the padded dims reach every cell of the destination exactly once, proved by nesting strides."""
-    if math.prod(problem.padded) != destination.cell_count:
-        return False
+def cells_nest(problem: Problem) -> bool:
+    """Whether the padded dims never reach a cell of the destination twice, proved by nesting strides."""
     whole = [
         Piece(0, _whole_digits(padded, nested_chain(split_points([problem.destination], dim))))
         for dim, padded in enumerate(problem.padded)
@@ -111,14 +109,14 @@ def _whole_digits(padded: int, chain: Sequence[int]) -> tuple[Digit, ...]:
 # -- fusing dims that only occur together ------------------------------------------------------------------------------
 
 
-def _fuse(problem: Problem, destination: IndexMap | None = None) -> Problem:
+def fuse(problem: Problem, destination: IndexMap | None = None) -> Problem:
     """Fuse dims such as h and w where divisions cut h*W + w: one dim p then replaces both, if both sides allow it."""
     for outer, inner in itertools.permutations(range(len(problem.shape)), 2):
         if not _divided_together(problem, outer, inner):
             continue
         fused = _fused(problem, outer, inner, destination)
         if fused is not None:
-            return _fuse(fused, destination)
+            return fuse(fused, destination)
     return problem
 
 
@@ -185,7 +183,8 @@ def _mentions(expr: AffineExpr, dim: int, number: int) -> bool:
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 
-def _plan_boxes(problem: Problem) -> CopyPlan:
+def plan_boxes(problem: Problem) -> tuple[Box, ...]:
+    """The boxes of a problem: one of every piece of every dim, cut where divisions are."""
     exprs = [problem.source, problem.destination]
     per_dim = [
         pieces(size, padded, nested_chain(split_points(exprs, dim)))
@@ -196,7 +195,7 @@ def _plan_boxes(problem: Problem) -> CopyPlan:
     boxes: list[Box] = []
     for choice in itertools.product(*per_dim):
         boxes.extend(_without_divisions(_box(problem, choice)))
-    return CopyPlan(tuple(merge_axes(sort_axes(drop_unit_axes(box))) for box in boxes))
+    return tuple(merge_axes(sort_axes(drop_unit_axes(box))) for box in boxes)
 
 
 def _box(problem: Problem, choice: Sequence[Piece]) -> Box:

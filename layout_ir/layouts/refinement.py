@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from layout_ir.layouts import affine
+from layout_ir.layouts.symbols import is_symbolic
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def pieces(size: int, padded: int, chain: Sequence[int]) -> tuple[Piece, ...]:
 
     `chain`: block sizes that divide each other, smallest first. Together the pieces cover the range exactly once.
     """
+    assert not (chain and is_symbolic(padded) and padded % chain[-1]), "expected a known extent where divisions cut it"
     weights = [1, *(block for block in chain if block < padded)]
     return tuple(_pieces(0, size, padded, weights[::-1]))
 

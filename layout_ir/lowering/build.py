@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import SupportsFloat
 
-from xdsl.dialects.builtin import FloatAttr, FunctionType, IntegerAttr, IntegerType, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, FunctionType, IntegerAttr, IntegerType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attributes import FormatAttr, UndefAttr
 from layout_ir.dialects.ops import ReorderOp
-from layout_ir.dialects.types import layout_attribute, mlir_type
+from layout_ir.dialects.types import index_map_of, layout_attribute, mlir_type
 from layout_ir.errors import LayoutError
 from layout_ir.formats.format import Format
 from layout_ir.layouts.element_type import ElementType, element_type
@@ -26,7 +26,7 @@ from layout_ir.layouts.tiled import TiledLayout
 def reorder_module(
     source: Layout,
     destination: Layout,
-    shape: Sequence[int],
+    shape: Sequence[int | None],
     dtype: object,
     name: str = "reorder",
     pad: float | None = 0,
@@ -34,16 +34,21 @@ def reorder_module(
     """
     `func.func @name(%source: tensor<..., #source>) -> tensor<..., #destination>` with one `layout.reorder`.
 
-    `shape`: extents of the logical dims. `dtype`: an element type as in `element_type`. `pad`: what the destination's
-    pads are set to; None leaves them unwritten.
+    `shape`: extents of the logical dims; None where they are not known. `dtype`: an element type as in `element_type`.
+    `pad`: what the destination's pads are set to; None leaves them unwritten.
 
     Raises `LayoutError` where a layout does not fit the shape, or two elements of the destination would share a place.
     """
     element = element_type(dtype)
-    for layout in (source, destination):
-        layout.index_map(shape, element)  # its message says more than the verifier's, which shows the whole op
     kind = mlir_type(element)
-    types = [TensorType(kind, shape, layout_attr(layout)) for layout in (source, destination)]
+    sizes = [DYNAMIC_INDEX if size is None else size for size in shape]
+    types = [TensorType(kind, sizes, layout_attr(layout)) for layout in (source, destination)]
+    for layout, stored in zip((source, destination), types, strict=True):
+        # these messages say more than the verifier's, which shows the whole op
+        if DYNAMIC_INDEX in sizes:
+            index_map_of(stored)
+        else:
+            layout.index_map(sizes, element)
     function = FuncOp(name, FunctionType.from_lists(types[:1], types[1:]))
     (argument,) = function.body.block.args
     argument.name_hint = "source"

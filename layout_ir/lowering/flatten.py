@@ -8,6 +8,7 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRefType, ModuleOp, NoneAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -16,6 +17,7 @@ from xdsl.utils.hints import isa
 
 from layout_ir.dialects.ops import CastOp, CopyOp, StorageOp
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.size_arguments import SizeArguments
 from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_loops import flat_type, storage_element_type
 
@@ -77,6 +79,9 @@ class FlattenPass(ModulePass):
                     "run layout-to-buffers and layout-to-loops first"
                 )
         try:
+            for operation in operations:
+                if isinstance(operation, FuncOp):
+                    SizeArguments(operation).add()
             for operation in operations:
                 change_types(operation, flattened)
         except LayoutError as error:

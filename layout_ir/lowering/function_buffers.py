@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IndexType, IntegerAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.dialects.memref import AllocOp, DeallocOp
+from xdsl.dialects.memref import AllocOp, DeallocOp, DimOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from layout_ir.dialects.ops import CastOp, CopyOp, ReorderOp
+from layout_ir.dialects.sizes import FunctionSizes
 from layout_ir.dialects.types import buffer_type, is_tensor
 
 
@@ -76,6 +78,7 @@ class FunctionBuffers:
         self._destinations: dict[int, SSAValue] = {}  # the buffer of each result that has one
         self._buffers: dict[SSAValue, SSAValue] = {}  # the buffer that holds each tensor
         self._to_free: list[SSAValue] = []
+        self._sizes = FunctionSizes(function)
 
     def convert(self) -> None:
         """Rewrite the function; afterwards it holds no tensor."""
@@ -157,7 +160,7 @@ class FunctionBuffers:
         buffer, expected = self._buffers[tensor], on_buffers(tensor.type)
         if buffer.type == expected:
             return buffer
-        relabelled = self._allocate(expected, tensor.name_hint)
+        relabelled = self._allocate(expected, tensor)
         self._to_free.append(relabelled)
         self._copy(buffer, relabelled, None)
         return relabelled
@@ -169,7 +172,7 @@ class FunctionBuffers:
             if self._claims.get(origin) == index:
                 continue
             if index not in self._destinations:
-                self._destinations[index] = self._allocate(self._result_types[index], value.name_hint)
+                self._destinations[index] = self._allocate(self._result_types[index], value)
             pad = origin.owner.pad if isinstance(origin.owner, ReorderOp) else None
             self._copy(self._buffers[origin], self._destinations[index], pad)
         for buffer in self._to_free:
@@ -190,17 +193,28 @@ class FunctionBuffers:
         """The buffer that the op which makes a tensor writes: that of a result, or one that lives in the function."""
         index = self._claims.get(tensor)
         if index is None:
-            buffer = self._allocate(on_buffers(tensor.type), tensor.name_hint)
+            buffer = self._allocate(on_buffers(tensor.type), tensor)
             self._to_free.append(buffer)
             return buffer
         if index not in self._destinations:
-            self._destinations[index] = self._allocate(self._result_types[index], tensor.name_hint)
+            self._destinations[index] = self._allocate(self._result_types[index], tensor)
         return self._destinations[index]
 
-    def _allocate(self, buffer: Attribute, name_hint: str | None) -> SSAValue:
-        result = self._builder.insert(AllocOp([], [], buffer)).memref
-        result.name_hint = name_hint
+    def _allocate(self, buffer: Attribute, tensor: SSAValue) -> SSAValue:
+        extents = self._extents(tensor)
+        result = self._builder.insert(AllocOp(extents, [], buffer)).memref
+        result.name_hint = tensor.name_hint
         return result
+
+    def _extents(self, tensor: SSAValue) -> list[SSAValue]:
+        """The unknown extents of a tensor, taken from the buffer of the first one that has the same."""
+        root = self._sizes.root(tensor)
+        extents: list[SSAValue] = []
+        for dim, size in self._sizes.of(tensor).items():
+            position = self._builder.insert(ConstantOp(IntegerAttr(dim, IndexType())))
+            extents.append(self._builder.insert(DimOp(self._buffers[root], position)).result)
+            extents[-1].name_hint = size.name
+        return extents
 
     def _copy(self, source: SSAValue, destination: SSAValue, pad: Attribute | None) -> CopyOp:
         return self._builder.insert(CopyOp(source, destination, pad))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import cast
 
@@ -20,10 +20,12 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
-from layout_ir.layouts.affine import substitute
+from layout_ir.layouts.affine import ADD, MUL, substitute
+from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.lowering.quantities import Unknown
 
 Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
 
@@ -38,6 +40,12 @@ def _repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
     return DenseIntOrFPElementsAttr.from_list(VectorType(integer.type, [lanes]), [integer.value.data])
 
 
+def _terms(expr: AffineExpr) -> list[AffineExpr]:
+    if isinstance(expr, AffineBinaryOpExpr) and expr.kind is ADD:
+        return [*_terms(expr.lhs), *_terms(expr.rhs)]
+    return [expr]
+
+
 class Constants:
     """The constants of one function: each made once, at the start of its body, out of a reader's way."""
 
@@ -46,6 +54,12 @@ class Constants:
         self._last: Operation | None = None
         self._values: dict[Constant, SSAValue] = {}
         self._splats: dict[tuple[SSAValue, int], SSAValue] = {}
+
+    @property
+    def last(self) -> Operation:
+        """The last constant, behind which others stand; there must be one."""
+        assert self._last is not None
+        return self._last
 
     def get(self, value: Constant) -> SSAValue:
         """The value of a constant."""
@@ -73,16 +87,20 @@ class Constants:
 class LoopBuilder:
     """Emits the loops that replace one operation."""
 
-    def __init__(self, replaced: Operation, constants: Constants):
+    def __init__(self, replaced: Operation, constants: Constants, unknown: Unknown | None = None) -> None:
         self._builder = Builder(InsertPoint.before(replaced))
         self._constants = constants
+        self.unknown = unknown
+        """What the stand-ins in the copy's plan are; None where all extents are known."""
 
     def insert(self, operation: Operation) -> Operation:
         """Add an operation at the current place."""
         return self._builder.insert(operation)
 
     def constant(self, value: int) -> SSAValue:
-        """An index constant."""
+        """An index constant, or what a number with stand-ins stands for."""
+        if self.unknown is not None and is_symbolic(value):
+            return self.unknown.value(value)
         return self._constants.get(IntegerAttr(value, IndexType()))
 
     def scalar(self, value: IntegerAttr[IntegerType] | FloatAttr) -> SSAValue:
@@ -95,6 +113,8 @@ class LoopBuilder:
             return self.constant(expr.value)
         if isinstance(expr, AffineDimExpr):
             return dims[expr.position]
+        if self.unknown is not None:
+            expr, dims = self._without_stand_ins(expr, dims)
         used = sorted(expr.used_dims())
         values: list[AffineExpr] = [AffineConstantExpr(0)] * len(dims)
         for position, dim in enumerate(used):
@@ -102,6 +122,42 @@ class LoopBuilder:
         compact = AffineMap(len(used), 0, (substitute(expr, values),))
         operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
         return self._builder.insert(operation).result
+
+    def _without_stand_ins(self, expr: AffineExpr, dims: Sequence[SSAValue]) -> tuple[AffineExpr, list[SSAValue]]:
+        """The expression over more dims, those that are products with what stand-ins stand for."""
+        known: AffineExpr = AffineConstantExpr(0)
+        values = list(dims)
+        for term in _terms(expr):
+            match term:
+                case AffineConstantExpr(value=value) if is_symbolic(value):
+                    product = self.constant(value)
+                case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=value)) if (
+                    kind is MUL and is_symbolic(value)
+                ):
+                    product = self._builder.insert(arith.MuliOp(self.index(lhs, dims), self.constant(value))).result
+                case _:
+                    known = known + term
+                    continue
+            known = known + AffineExpr.dimension(len(values))
+            values.append(product)
+        return known, values
+
+    def choose(self, condition: SSAValue, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """What `then` emits where a condition holds, else what `otherwise` does."""
+        regions: list[Region] = []
+        outside = self._builder
+        for emit in (then, otherwise):
+            body = Block()
+            self._builder = Builder(InsertPoint.at_end(body))
+            emit()
+            self._builder.insert(scf.YieldOp())
+            regions.append(Region(body))
+        self._builder = outside
+        self._builder.insert(scf.IfOp(condition, [], regions[0], regions[1]))
+
+    def compare(self, left: SSAValue, predicate: str, right: SSAValue) -> SSAValue:
+        """The comparison of two indices; `predicate` as in arith.cmpi."""
+        return self._builder.insert(arith.CmpiOp(left, right, predicate)).result
 
     def minimum(self, value: SSAValue, limit: int) -> SSAValue:
         """The smaller of an index and a constant."""

@@ -8,13 +8,16 @@ from functools import lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineConstantExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriteWalker, TypeConversionPattern
 from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.dialects.attributes import FormatAttr, OpenAttr
 from layout_ir.dialects.functions import same_function
+from layout_ir.dialects.sizes import keep_dim_names
 from layout_ir.dialects.types import (
     Stored,
     element_type_of,
@@ -25,8 +28,11 @@ from layout_ir.dialects.types import (
     with_layout,
 )
 from layout_ir.errors import LayoutError, nearest
+from layout_ir.formats.format import ExplicitLayout
 from layout_ir.formats.registry import ALIASES, SYSTEMS
 from layout_ir.layouts.index_map import IndexMap
+from layout_ir.layouts.strided import StridedLayout
+from layout_ir.layouts.symbols import is_symbolic
 
 PLAIN = "plain"
 """What the option `systems` calls the dim strings that need no system."""
@@ -37,9 +43,9 @@ def resolved_type(stored: Stored) -> Stored:
     """
     A tensor or buffer type with an explicit layout in place of a name; other types as they are.
 
-    A name stays where no explicit layout says all of it, such as blocks with strides of their own, or strides with more
-    allocated behind them than they reach. Raises `LayoutError` where the name does not fit the shape or the element
-    type, or a size is not known.
+    A name stays where no explicit layout says all of it, such as blocks with strides of their own, strides with more
+    allocated behind them than they reach, or a map that needs an extent that is not known. Raises `LayoutError` where
+    the name does not fit the shape or the element type, or has to know a size.
     """
     layout = layout_of(stored)
     if not isinstance(layout, FormatAttr):
@@ -47,10 +53,23 @@ def resolved_type(stored: Stored) -> Stored:
     named = index_map_of(stored)
     try:
         explicit = layout.explicit(named.shape, element_type_of(stored))
+        if named.unknown is not None and _needs_extents(explicit):
+            return stored
         result = with_layout(stored, layout_attribute(explicit, named.allocation))
         return result if _says_the_same(named, index_map_of(result)) else stored
     except LayoutError:  # the index map exists, so only the explicit spelling does not
         return stored
+
+
+def _needs_extents(layout: ExplicitLayout) -> bool:
+    """Whether an explicit layout has the stand-in of an unknown extent in it."""
+    if isinstance(layout, StridedLayout):
+        return any(map(is_symbolic, (*layout.strides, layout.offset)))
+    return any(
+        isinstance(node, AffineConstantExpr) and is_symbolic(node.value)
+        for expr in layout.coordinates
+        for node in expr.dfs()
+    )
 
 
 def _says_the_same(named: IndexMap, explicit: IndexMap) -> bool:
@@ -94,6 +113,9 @@ class ResolvePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         systems = None if self.systems is None else _known_systems(self.systems)
+        for function in op.walk():
+            if isinstance(function, FuncOp):
+                keep_dim_names(function)
         PatternRewriteWalker(ResolveTypes(systems=systems), apply_recursively=False).rewrite_module(op)
 
 

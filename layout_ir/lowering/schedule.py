@@ -6,7 +6,6 @@ What is decided here changes the speed of a kernel and nothing else.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
@@ -69,8 +68,14 @@ class Schedule:
     threads: bool = False
     """Whether the outermost loop may run in parallel."""
 
+    trusts_lines: bool = False
+    """Whether something else has seen to it that stores write whole lines."""
+
     panels: bool = False
     """Whether lines that tiles write in parts are put together first."""
+
+    stream_bytes: int = STREAM_BYTES
+    """Size of a destination from which on it bypasses the caches."""
 
     block_tiles: int = BLOCK_TILES
     """Tiles along each side of a block."""
@@ -109,6 +114,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         prefetches=elements * element_bytes >= stream_bytes,
         threads=target.threads,
         panels=target.panels and streams,
+        stream_bytes=stream_bytes,
     )
 
 
@@ -118,11 +124,18 @@ def writes_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
 
     Streaming parts of a line is far slower than an ordinary store: the line is fetched and written several times.
     """
+    return all(start % lanes == 0 for start in line_starts(box, tile)) and all(
+        store.lanes == lanes for store in tile.network.stores
+    )
+
+
+def line_starts(box: Box, tile: Tile) -> list[int]:
+    """Offsets in the destination of which all places of stores are sums of multiples."""
     starts = [constant_value(box.destination_offset), *(store.offset for store in tile.network.stores)]
     for axis, steps in zip(box.axes, tile.extents, strict=True):
         if axis.extent > steps:
             starts += [axis.destination_stride * steps, axis.destination_stride * (axis.extent - steps)]
-    return all(start % lanes == 0 for start in starts) and all(s.lanes == lanes for s in tile.network.stores)
+    return starts
 
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
@@ -190,7 +203,7 @@ def _parallel(box: Box, levels: list[LoopLevel]) -> list[LoopLevel]:
     """Mark the outermost loop that threads can share: long, and with steps that no two threads write into."""
     for position, level in enumerate(levels):
         axis = box.axes[level.axis]
-        trips = math.ceil(axis.extent / level.step)
+        trips = -(-axis.extent // level.step)
         if trips >= 2 and level.inside is None and axis.extent % level.step == 0:
             return [
                 *levels[:position],

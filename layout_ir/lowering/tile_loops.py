@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 from xdsl.dialects import vector
@@ -17,10 +18,12 @@ from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels, writes_whole_lines
+from layout_ir.lowering.tile_guards import Guards
 
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
@@ -29,6 +32,9 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
     tile = choose_tile(part, schedule.lanes, source_size, schedule.segment)
     if tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, part, buffers, schedule.threads)
+    elif builder.unknown is not None:
+        guards = Guards(builder, builder.unknown, part, tile, buffers)
+        guards.emit(schedule, partial(_emit_tiles, builder, part, tile, buffers))
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
 
@@ -44,6 +50,9 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
     for i, axis in enumerate(box.axes):
         if axis.is_full:
             continue
+        if is_symbolic(axis.extent):
+            before, after = cut_box(box, i, axis.valid)
+            return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
         cut = axis.valid // lanes * lanes
         if cut and axis.extent > lanes:
             before, after = cut_box(box, i, cut)
@@ -108,6 +117,8 @@ class TileEmitter:
     builder: LoopBuilder
     buffers: Buffers
     schedule: Schedule
+    places: dict[SSAValue, dict[int, SSAValue]] = field(default_factory=dict[SSAValue, dict[int, SSAValue]])
+    """For each place where a tile starts, the places at unknown distances from it."""
 
     def emit(self, box: Box, tile: Tile, starts: dict[int, SSAValue], levels: Sequence[LoopLevel]) -> None:
         """The straight-line code of one tile."""
@@ -129,7 +140,8 @@ class TileEmitter:
     def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], prefetch: int) -> None:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
-        streams = self.schedule.streams and writes_whole_lines(box, tile, self.schedule.lanes)
+        writes_lines = self.schedule.trusts_lines or writes_whole_lines(box, tile, self.schedule.lanes)
+        streams = self.schedule.streams and writes_lines
         stores: dict[int, list[int]] = {}
         for store in tile.network.stores:
             stores.setdefault(store.value, []).append(store.offset)
@@ -144,7 +156,18 @@ class TileEmitter:
                 )
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
+        if is_symbolic(offset):
+            return self._chained_place(base, offset)
         return self.builder.index(AffineExpr.dimension(0) + offset, [base]) if offset else base
+
+    def _chained_place(self, base: SSAValue, offset: int) -> SSAValue:
+        """A place from the nearest one made before: with unknown distances, each would need a register for its own."""
+        made = self.places.setdefault(base, {0: base})
+        if offset not in made:
+            nearest = min(made, key=lambda other: abs(offset - other))
+            made[offset] = self.builder.index(AffineExpr.dimension(0) + (offset - nearest), [made[nearest]])
+            made[offset].name_hint = base.name_hint
+        return made[offset]
 
     def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, prefetch: int) -> SSAValue:
         match value:
@@ -163,7 +186,7 @@ class TileEmitter:
     def _load(self, place: SSAValue, lanes: int, prefetch: int) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp(self.buffers.source, [place], kind)
-        if prefetch:
+        if prefetch and not is_symbolic(prefetch):
             operation.attributes["prefetch"] = IntegerAttr(prefetch, IndexType())
         self.builder.insert(operation)
         return self._named(operation.result, "line")

@@ -39,10 +39,6 @@ class ParallelBuilder(LoopBuilder):
         finally:
             self._builder = outside
 
-    def compare(self, left: SSAValue, predicate: str, right: SSAValue) -> SSAValue:
-        """The comparison of two indices; `predicate` as in arith.cmpi."""
-        return self.insert(arith.CmpiOp(left, right, predicate)).results[0]
-
     def every(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
         """Whether all conditions hold; None of no condition."""
         result: SSAValue | None = None

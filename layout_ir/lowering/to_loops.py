@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, ModuleOp, Signedness
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    Signedness,
+)
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
@@ -17,9 +27,12 @@ from layout_ir.dialects.ops import CopyOp, StorageOp
 from layout_ir.dialects.types import Stored, element_type_of, index_map_of, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.plan import CopyPlan
-from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.extent_values import ExtentValues
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
+from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule, Target, choose_schedule
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
@@ -50,7 +63,7 @@ def pad_constant(element: Attribute, pad: Attribute | None) -> IntegerAttr[Integ
 
 def plan_of(op: CopyOp) -> CopyPlan:
     """The plan of one copy; raises `LayoutError` where its layouts have no plan."""
-    return make_plan(index_map_of(op.source.type), index_map_of(op.destination.type), not isinstance(op.pad, UndefAttr))
+    return plan_copy(index_map_of(op.source.type), index_map_of(op.destination.type), not isinstance(op.pad, UndefAttr))
 
 
 class LowerCopy(RewritePattern):
@@ -62,27 +75,47 @@ class LowerCopy(RewritePattern):
         self._vector_bytes = target.vector_bytes
         self._device = device
         self._constants: dict[Block, Constants] = {}
+        self._extents: dict[Block, ExtentValues] = {}
 
     def _schedule(self, op: CopyOp) -> Schedule | None:
         source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
         element_bytes = element_type_of(op.source.type).bytes
         if self._vector_bytes < 2 * element_bytes:
             return None
-        return choose_schedule(self._target, element_bytes, destination.cell_count, source.size)
+        schedule = choose_schedule(self._target, element_bytes, destination.cell_count, source.size)
+        return schedule if destination.unknown is None else replace(schedule, panels=False)
 
     def _constants_of(self, op: CopyOp) -> Constants:
         body = op.parent_block()
         assert body is not None
         return self._constants.setdefault(body, Constants(body))
 
+    def _unknown(self, op: CopyOp, plan: CopyPlan) -> Unknown | None:
+        """The values of what the plan has stand-ins for."""
+        if plan.unknown is None:
+            return None
+        if self._device:
+            raise LayoutError(f"expected sizes that are known for a device, got {op.source.type}")
+        function = op.parent_op()
+        while function is not None and not isinstance(function, FuncOp):
+            function = function.parent_op()
+        if function is None:
+            raise LayoutError(f"expected unknown sizes inside of a func.func only, got {op.source.type}")
+        body = function.body.blocks[0]
+        if body not in self._extents:
+            constants = self._constants.setdefault(body, Constants(body))
+            self._extents[body] = ExtentValues(function, constants)
+        return self._extents[body].of(op.source, plan.unknown)
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
         try:
             plan = plan_of(op)
             _ = element_type_of(op.source.type).bytes  # packed types have index maps, but no loop moves them
+            unknown = self._unknown(op, plan)
         except LayoutError as error:
             raise PassFailedException(f"layout-to-loops: {error}") from None
-        builder = ParallelBuilder(op, self._constants_of(op))
+        builder = ParallelBuilder(op, self._constants_of(op), unknown)
         source, destination = (_storage(builder, buffer) for buffer in (op.source, op.destination))
         pad = None
         if not isinstance(op.pad, UndefAttr):
@@ -117,7 +150,8 @@ def flat_type(buffer: Stored) -> MemRefType[Attribute]:
     """The flat storage of a buffer: one axis that holds every cell, in the element's storage type."""
     assert isinstance(buffer, MemRefType)
     size = index_map_of(buffer).storage_size
-    return MemRefType(storage_element_type(buffer.element_type), [size], memory_space=buffer.memory_space)
+    extent = DYNAMIC_INDEX if is_symbolic(size) else size
+    return MemRefType(storage_element_type(buffer.element_type), [extent], memory_space=buffer.memory_space)
 
 
 @dataclass(frozen=True)

@@ -150,15 +150,22 @@ def load_kernel(
     `threads`: None for a kernel of one thread, 0 for as many as OpenMP chooses, else the number of threads. Raises
     `LayoutError` if there is no compiler or if it fails.
     """
+    return Kernel(name, arguments, source, load_function(source, symbol or name, len(arguments), threads=threads))
+
+
+def load_function(
+    source: str, symbol: str, buffers: int, sizes: int = 0, *, threads: int | None = None
+) -> Callable[..., object]:
+    """The compiled function itself, which takes addresses of buffers and then sizes; otherwise as `load_kernel`."""
     if threads is not None and threads < 0:
         raise LayoutError(f"expected a number of threads that is not negative, got {threads}")
     library = _load(source, threads is not None)
-    function = library[symbol or name]
+    function = library[symbol]
     function.restype = None
     import ctypes
 
-    function.argtypes = [ctypes.c_void_p] * len(arguments)
-    return Kernel(name, arguments, source, _with_threads(library, function, threads))
+    function.argtypes = [*[ctypes.c_void_p] * buffers, *[ctypes.c_int64] * sizes]
+    return _with_threads(library, function, threads)
 
 
 def _with_threads(library: ctypes.CDLL, function: Callable[..., object], threads: int | None) -> Callable[..., object]:

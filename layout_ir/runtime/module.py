@@ -75,26 +75,10 @@ def compile_functions(
     from xdsl.dialects.func import FuncOp
 
     from layout_ir.backends.uses import written_arguments
-    from layout_ir.interpreter.functions import Storage, arguments, find_function, results
-    from layout_ir.interpreter.reference import allocated_size
-    from layout_ir.runtime.kernel import KernelArgument, load_kernel
+    from layout_ir.interpreter.functions import find_function
+    from layout_ir.runtime.signature import Signature
 
-    signatures: list[list[Storage]] = []
-    for name in names:
-        function = find_function(module, name)
-        signatures.append([*arguments(function), *results(function)])
-        for storage in signatures[-1]:
-            _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
+    signatures = [Signature(find_function(module, name)) for name in names]
     lowered, source = lower_to_c(module, threads=threads is not None, vector_bytes=vector_bytes, panels=panels)
     written = written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})
-    kernels: list[Kernel] = []
-    for name, storages in zip(names, signatures, strict=True):
-        # a result is one even where it has no elements that a loop could write
-        first_result = len(arguments(find_function(module, name)))
-        outputs = {*written[name], *range(first_result, len(storages))}
-        buffers = [
-            KernelArgument(storage.name, storage.element, allocated_size(storage.index_map), i in outputs)
-            for i, storage in enumerate(storages)
-        ]
-        kernels.append(load_kernel(source, name, buffers, threads=threads))
-    return kernels
+    return [signature.kernel(source, written[signature.name], threads) for signature in signatures]

@@ -65,6 +65,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--images", action="store_true", help="with --target opencl: image layouts are images of the device")
     add("--threads", metavar="N", type=_count, help="threads of the kernel; 0 for as many as OpenMP chooses")
     add("--repeat", metavar="N", type=_count, help="calls to measure; by default as many as take 0.25 s; 0 for none")
+    add(
+        "--sizes",
+        metavar="N=8,H=56",
+        type=_sizes,
+        default={},
+        help="sizes of unknown dims; else those of --input, or made up",
+    )
     add("--seed", metavar="N", type=_count, default=0, help="seed of made data (default 0)")
     add("--no-check", action="store_true", help="do not compare with the interpreter")
     add("--print-c", action="store_true", help="print the C text first")
@@ -78,6 +85,15 @@ def _count(text: str) -> int:
     if number < 0:
         raise argparse.ArgumentTypeError(f"expected a number that is not negative, got {number}")
     return number
+
+
+def _sizes(text: str) -> dict[str, int]:
+    from layout_ir.tools.layout_run_sizes import parse_sizes
+
+    try:
+        return parse_sizes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -94,8 +110,11 @@ def _run(options: argparse.Namespace) -> None:
     with _progress("reading the module"):
         module = read_module(options.file)
         names = _function_names(module, options)
+    from layout_ir.tools.layout_run_sizes import check_names
+
     with _progress("compiling"):
         kernels = _compiled(module, names, options)
+        check_names(options.sizes, kernels)
     if options.print_c:
         print(kernels[0].source)
     if options.explain:
@@ -205,18 +224,26 @@ def _run_function(module: ModuleOp, kernel: Kernel, options: argparse.Namespace)
 
 
 def _job(module: ModuleOp, kernel: Kernel, options: argparse.Namespace) -> Job:
+    from layout_ir.dialects.known_sizes import with_sizes
     from layout_ir.interpreter.functions import arguments, find_function
+    from layout_ir.runtime.sized_kernel import SizedKernel
     from layout_ir.tools.layout_run_files import assign_inputs
     from layout_ir.tools.layout_run_job import Job, prepare_input
+    from layout_ir.tools.layout_run_sizes import choose_sizes
 
     function = find_function(module, kernel.name)
     if not any(argument.is_written for argument in kernel.arguments):
         raise LayoutError(
             f"{kernel.name}: expected a function that writes to a buffer or returns a tensor, got neither"
         )
-    storages: dict[str, Storage] = {storage.name: storage for storage in arguments(function)}
     needed = [argument.name for argument in kernel.arguments if not argument.is_written]
-    given = assign_inputs(options.input, needed, list(storages)) if options.input else dict.fromkeys(needed)
+    accepted = [argument.name for argument in kernel.arguments[: len(function.function_type.inputs)]]
+    given = assign_inputs(options.input, needed, accepted) if options.input else dict.fromkeys(needed)
+    if isinstance(kernel, SizedKernel):
+        sizes = choose_sizes(function, kernel, options.sizes, given)
+        module, kernel = with_sizes(module, kernel.name, sizes), kernel.at(sizes)
+        function = find_function(module, kernel.name)
+    storages: dict[str, Storage] = {storage.name: storage for storage in arguments(function)}
     inputs = {
         name: prepare_input(array, storages[name], options.seed + position, kernel.name)
         for position, (name, array) in enumerate(given.items())

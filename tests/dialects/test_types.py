@@ -92,7 +92,10 @@ def test_a_linear_affine_map_has_gaps_and_no_pads() -> None:
 @pytest.mark.parametrize(
     "stored, message",
     [
-        (TensorType(f32, [DYNAMIC_INDEX]), r"expected sizes that are known, got tensor<\?xf32>"),
+        (
+            TensorType(f32, [DYNAMIC_INDEX, 6], TiledAttr(TiledLayout(2, ((D0 * 6 + D1) // 4, (D0 * 6 + D1) % 4)))),
+            r"expected a size that is known for dim d0, got \?: the layout cuts it together with others",
+        ),
         (MemRefType(f32, [2], StridedLayoutAttr([None])), "expected strides and an offset that are known"),
         (MemRefType(f32, [2], StridedLayoutAttr([1], None)), "expected strides and an offset that are known"),
         (MemRefType(f32, [2], StridedLayoutAttr([-1], 1)), "expected strides that are not negative"),

@@ -169,7 +169,12 @@ ERRORS: dict[str, tuple[str, list[str], str]] = {
     "unknown format": (pack(destination='#layout.format<"NCH">'), ["a.mlir"], "expected a shape of rank 3"),
     "misspelt format": (pack(destination='#layout.format<"onednn:nChw16">'), ["a.mlir"], "did you mean nChw16c"),
     "not verified": (pack(destination="strided<[1, 1]>"), ["a.mlir"], "expected a destination with a place of its own"),
-    "dynamic": (pack().replace("2x5", "?x5"), ["a.mlir"], "expected sizes that are known"),
+    "size that no argument has": (pack(), ["a.mlir", "--sizes", "n=3"], "--sizes: expected sizes for unknown extents"),
+    "size of no dim": (
+        pack().replace("2x5", "?x5"),
+        ["a.mlir", "--sizes", "n=3"],
+        "--sizes: expected sizes among d0, got 'n'",
+    ),
     "no such function": (pack(), ["a.mlir", "--function", "pak"], "no function 'pak', expected one of: pack; did you"),
     "private function": (
         pack().replace("@pack", "private @pack"),

@@ -21,8 +21,23 @@
 
 // -----
 %0 = "test.op"() : () -> tensor<?x8xf32>
-%1 = layout.reorder %0 : tensor<?x8xf32> to tensor<?x8xf32, #layout.format<"CN">>
-// CHECK: layout.reorder: expected sizes that are known, got tensor<?x8xf32>
+%1 = layout.reorder %0 : tensor<?x8xf32> to tensor<?x8xf32, #layout.tiled<(d0, d1) -> ((d0 * 8 + d1) floordiv 16, (d0 * 8 + d1) mod 16)>>
+// CHECK: expected a size that is known for dim d0, got ?: the layout cuts it together with others: (d0 * 8 + d1) floordiv 16
+
+// -----
+%0 = "test.op"() : () -> tensor<?x8xf32>
+%1 = layout.reorder %0 : tensor<?x8xf32> to tensor<?x8xf32, #layout.tiled<(d0, d1) -> (d0 floordiv 48, d0 mod 32, d1)>>
+// CHECK: expected a size that is known for dim d0, got ?: the layout counts it in blocks of 48
+
+// -----
+%0 = "test.op"() : () -> tensor<?x?xf32>
+%1 = layout.reorder %0 : tensor<?x?xf32> to tensor<?x?xf32, strided<[100, 1]>>
+// CHECK: layout.reorder: expected a destination with a place of its own for every element, got tensor<?x?xf32, strided<[100, 1]>>, whose elements overlap
+
+// -----
+%0 = "test.op"() : () -> tensor<?x8xf32>
+%1 = layout.reorder %0 : tensor<?x8xf32> to tensor<4x8xf32>
+// CHECK: layout.reorder: expected source and destination of one shape, got tensor<?x8xf32> and tensor<4x8xf32>
 
 // -----
 %0 = "test.op"() : () -> tensor<4x8xf32>

@@ -16,5 +16,5 @@ func.func private @f(tensor<4x8xf32, #layout.format<"NHWC">>)
 // CHECK: layout-resolve: NHWC: expected a shape of rank 4 (N, C, H, W), got rank 2: [4, 8]
 
 // -----
-func.func private @f(tensor<4x?xf32, #layout.format<"CN">>)
-// CHECK: layout-resolve: expected sizes that are known, got tensor<4x?xf32, #layout.format<"CN">>
+func.func private @f(tensor<4x?xf32, #layout.format<"NHWC">>)
+// CHECK: layout-resolve: tensor<4x?xf32, #layout.format<"NHWC">>: NHWC: expected a shape of rank 4 (N, C, H, W), got rank 2

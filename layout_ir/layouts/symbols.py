@@ -1,0 +1,139 @@
+"""
+Unknown extents in index maps and plans: numbers that stand for them.
+
+Everything that plans a copy computes with plain integers. A size that is only known when a kernel is called takes part
+as a *stand-in*, a number so large, and so far from all others, that whatever is made of stand-ins by sums and products
+can be read back: `64 * h * w - 16` has one spelling only. A plan over stand-ins is then a plan for all sizes, as long
+as no decision of the planner hangs on them; `symbolic_map` sees to that.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property, lru_cache
+
+SPACING = 128
+"""Bits between the powers of two next to which two products of stand-ins lie."""
+
+FACTOR_LIMIT = 2**64
+"""Numbers from here on are made of stand-ins; no factor in them reaches it."""
+
+
+class Rounding(Enum):
+    """How an extent that is no multiple of a block counts in blocks."""
+
+    DOWN = "floordiv"
+    UP = "ceildiv"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """The unknown extent of one dim, counted in blocks; with blocks of 1 the extent itself."""
+
+    dim: int
+    """Position of the logical dim."""
+
+    block: int = 1
+
+    rounding: Rounding = Rounding.UP
+
+    def value(self, extent: int) -> int:
+        """The number of blocks, once the extent is known."""
+        return extent // self.block if self.rounding is Rounding.DOWN else -(-extent // self.block)
+
+
+class Undecodable(Exception):
+    """A number that is no sum of products of stand-ins: somebody divided by one, or rounded it."""
+
+
+Product = tuple[Symbol, ...]
+"""Symbols that are multiplied, in the order of their dims; empty for 1."""
+
+Polynomial = tuple[tuple[Product, int], ...]
+"""Products with their factors, the largest first."""
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """
+    The symbols that the numbers of one map, or of one plan, are made of.
+
+    `groups`: one for every unknown dim, its symbols from small to large; those of one dim never multiply each other.
+    The stand-ins of a group are so far apart that the difference of two is as positive as what it stands for.
+    """
+
+    groups: tuple[tuple[Symbol, ...], ...]
+
+    @cached_property
+    def stand_ins(self) -> dict[Symbol, int]:
+        """The number of every symbol: one more than a power of two, so that no small number divides it."""
+        numbers: dict[Symbol, int] = {}
+        unit = SPACING
+        for group in self.groups:
+            for position, symbol in enumerate(group, 1):
+                numbers[symbol] = 2 ** (unit * position) + 1
+            unit *= len(group) + 1
+        return numbers
+
+    @cached_property
+    def _products(self) -> list[tuple[int, Product]]:
+        """All products of symbols of different dims with their numbers, the largest first."""
+        choices = itertools.product(*([(), *((symbol,) for symbol in group)] for group in self.groups))
+        products = [tuple(itertools.chain(*choice)) for choice in choices]
+        return sorted(((self.number(product), product) for product in products), reverse=True)
+
+    def number(self, product: Product) -> int:
+        """The stand-in of a product."""
+        return math.prod(map(self.stand_ins.__getitem__, product))
+
+    def polynomial(self, number: int) -> Polynomial:
+        """What a number is made of; raises `Undecodable` for one that is not made of these."""
+        return _polynomial(self, number)
+
+    def value(self, number: int, extents: Mapping[int, int]) -> int:
+        """What a number stands for, once the extents of the unknown dims (by position) are known."""
+        if not is_symbolic(number):
+            return number
+        return sum(
+            factor * math.prod(symbol.value(extents[symbol.dim]) for symbol in product)
+            for product, factor in self.polynomial(number)
+        )
+
+
+@lru_cache(maxsize=65536)
+def _polynomial(symbols: Symbols, number: int) -> Polynomial:
+    terms: list[tuple[Product, int]] = []
+    for unit, product in symbols._products:  # pyright: ignore[reportPrivateUsage]
+        factor = (2 * number + unit) // (2 * unit)
+        if factor:
+            if abs(factor) >= FACTOR_LIMIT:
+                raise Undecodable(f"expected a sum of products of {symbols}, got {number:#x}")
+            terms.append((product, factor))
+            number -= factor * unit
+    return tuple(terms)
+
+
+def is_symbolic(number: int) -> bool:
+    """Whether a number of a plan is made of stand-ins; no other one is as large."""
+    return abs(number) >= FACTOR_LIMIT
+
+
+def is_stand_in(size: int) -> bool:
+    """Whether a size is a stand-in, or a block size times one: what an unknown extent is, and no true one by chance."""
+    if size < FACTOR_LIMIT:
+        return False
+    factor = size % FACTOR_LIMIT
+    shift = size.bit_length() - factor.bit_length()
+    return factor > 0 and shift % SPACING == 0 and size == (factor << shift) + factor
+
+
+def is_multiple(number: int, unit: int, symbols: Symbols | None) -> bool:
+    """Whether a number is a multiple of `unit` whatever the unknown extents are."""
+    if not is_symbolic(number):
+        return number % unit == 0
+    assert symbols is not None
+    return all(factor % unit == 0 for _, factor in symbols.polynomial(number))
