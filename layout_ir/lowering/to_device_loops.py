@@ -34,7 +34,10 @@ ALIGNED = "aligned"
 """Attribute of loads and stores of vectors that lie at multiples of their size."""
 
 SEGMENT_BYTES = 16
-"""The part of a vector within which every processor shuffles with one instruction."""
+"""The part of a vector within which every processor shuffles small elements with one instruction."""
+
+FREE_BYTES = 4
+"""Elements of this size on go anywhere in a vector with one instruction."""
 
 RUN_BYTES = 16
 """Bytes that a work item moves where both sides run along one axis: the longest load and store of most devices."""
@@ -160,7 +163,8 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, st
     loop of one work item does some elements twice; among work items the box is cut, so that no two write one place.
     """
     (source_size,) = stored_type(buffers.source.type).get_shape()
-    line, segment = style.vector_bytes // style.element_bytes, SEGMENT_BYTES // style.element_bytes
+    line = style.vector_bytes // style.element_bytes
+    segment = SEGMENT_BYTES // style.element_bytes if style.element_bytes < FREE_BYTES else None
     lanes = min(line, style.most_lanes)
     for part in parts_without_loose_pads(box, lanes, source_size):
         tile = choose_tile(part, lanes, source_size, segment)
