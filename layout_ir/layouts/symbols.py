@@ -129,11 +129,3 @@ def is_stand_in(size: int) -> bool:
     factor = size % FACTOR_LIMIT
     shift = size.bit_length() - factor.bit_length()
     return factor > 0 and shift % SPACING == 0 and size == (factor << shift) + factor
-
-
-def is_multiple(number: int, unit: int, symbols: Symbols | None) -> bool:
-    """Whether a number is a multiple of `unit` whatever the unknown extents are."""
-    if not is_symbolic(number):
-        return number % unit == 0
-    assert symbols is not None
-    return all(factor % unit == 0 for _, factor in symbols.polynomial(number))

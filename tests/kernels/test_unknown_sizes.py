@@ -1,0 +1,220 @@
+"""Kernels for unknown extents: for every size the bits that the interpreter gives, and that the kernel for it gives."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+import layout_ir as li
+from layout_ir.errors import LayoutError
+from layout_ir.interpreter.loops import run_loops
+from layout_ir.interpreter.module import interpret
+from layout_ir.layouts.element_type import element_type
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.pipeline import lower
+from layout_ir.runtime.module import compile_functions
+from layout_ir.runtime.sized_kernel import SizedKernel
+
+Shape = tuple[int | None, ...]
+Case = tuple[str, str, Shape, str, float | None]
+
+IMAGES: Shape = (None, 20, None, None)
+ROWS: Shape = (None, 3, 3, None)
+ALL: Shape = (None,) * 4
+
+CASES: tuple[Case, ...] = (
+    ("NCHW", "NHWC", IMAGES, "f32", 0),
+    ("NCHW", "NHWC", ALL, "u8", 0),
+    ("NHWC", "NCHW", ROWS, "i8", 0),
+    ("NHWC", "NCHW", ALL, "f64", 0),
+    ("NCHW", "NCHW", ALL, "f16", 0),
+    ("NCHW", "onednn:nChw16c", IMAGES, "f32", 0),
+    ("NCHW", "onednn:nChw16c", IMAGES, "i8", 3),
+    ("NCHW", "onednn:nChw16c", ALL, "bf16", None),
+    ("onednn:nChw16c", "NCHW", ALL, "f32", 0),
+    ("onednn:nChw16c", "onednn:nChw4c", ALL, "f16", 1.5),
+    ("onednn:nChw8c", "NHWC", IMAGES, "i32", 0),
+    ("NCHW", "ascend:NC1HWC0", IMAGES, "f16", 0),
+    ("ascend:NC1HWC0", "NHWC", ALL, "f32", 0),
+    ("NCHW", "cudnn:NCHW_VECT_C32", (None, 32, None, None), "i8", 0),
+    ("NCHW", "mace:IN_OUT_CHANNEL", IMAGES, "f32", 0),
+    ("mace:IN_OUT_CHANNEL", "NCHW", ROWS, "f16", 0),
+    ("NCHW", "mace:IN_OUT_WIDTH", ALL, "f32", 7),
+    ("NCHW", "openvino:bs_fs_yx_bsv16_fsv16", IMAGES, "f32", 0),
+    ("NCHW", "openvino:bs_fs_yx_bsv16_fsv16", ALL, "i8", None),
+    ("openvino:bs_fs_yx_bsv16_fsv16", "openvino:bs_fs_yx_bsv32_fsv16", ALL, "f16", 2),
+    ("openvino:bs_fs_yx_bsv16_fsv16", "openvino:b_fs_yx_fsv4", ALL, "f32", 0),
+    ("NCHW", "ascend:FRACTAL_NZ", ALL, "f16", 0),
+    ("ascend:FRACTAL_NZ", "NCHW", ROWS, "f32", 0),
+    ("NCHW", "ascend:FRACTAL_Z", ALL, "f16", 0),
+    ("OIHW", "onednn:OIhw4i16o4i", ALL, "i8", 0),
+    ("OIHW", "onednn:OIhw4i16o4i", (None, 20, 3, 3), "f32", -1),
+    ("OIHW", "openvino:os_is_yx_osa4_isa8_osv8_isv4", ALL, "i8", 0),
+    ("NC", "CN", (None, None), "u16", 0),
+    ("NC", "(d0, d1) -> (d1 floordiv 3, d0 floordiv 5, d0 mod 5, d1 mod 3)", (None, None), "f32", 0),
+)
+
+SIZES = (
+    (1, 1, 1, 1),
+    (3, 5, 2, 3),
+    (17, 5, 1, 4),
+    (0, 3, 2, 2),
+    (2, 0, 3, 1),
+    (16, 32, 2, 1),
+    (35, 18, 9, 7),
+    (2, 64, 17, 19),
+)
+"""Nothing, one, less than a tile, whole blocks, blocks and a rest."""
+
+GUARD = 96
+"""Bytes in front of and behind a destination that nobody may write."""
+
+
+def layouts(case: Case) -> list[Any]:
+    return [li.layout(name, dims="NCHW") if "IN_OUT" in name else li.layout(name) for name in case[:2]]
+
+
+def module_of(cases: Sequence[Case]) -> ModuleOp:
+    """One function `case_i` for every case."""
+    module = ModuleOp([])
+    for number, case in enumerate(cases):
+        source, destination = layouts(case)
+        one = reorder_module(source, destination, *case[2:4], name=f"case_{number}", pad=case[4])
+        for op in list(one.ops):
+            op.detach()
+            module.body.block.add_op(op)
+    return module
+
+
+def known(shape: Shape, sizes: Sequence[int]) -> tuple[list[int], tuple[int, ...]]:
+    """The shape with sizes for what is unknown, and these alone."""
+    whole = [size if extent is None else extent for extent, size in zip(shape, sizes, strict=False)]
+    return whole, tuple(size for extent, size in zip(shape, sizes, strict=False) if extent is None)
+
+
+def noise(case: Case, shape: Sequence[int]) -> npt.NDArray[Any]:
+    """The storage of a source full of random bits."""
+    element = element_type(case[3])
+    count = layouts(case)[0].index_map(shape, element).storage_size
+    bits = np.random.default_rng(count).integers(0, 256, count * element.bytes, np.uint8)
+    return bits.view(element.numpy)
+
+
+@cache
+def expected_bits(case: Case, sizes: tuple[int, ...]) -> npt.NDArray[Any]:
+    """What the interpreter writes over bytes of 0x5A."""
+    shape, given = known(case[2], sizes)
+    (result,) = interpret(module_of([case]), "case_0", [noise(case, shape)], fill=0x5A, sizes=given)
+    return result
+
+
+def guarded(expected: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
+    """Memory around a destination, and the destination in it."""
+    memory = np.full(expected.nbytes + 2 * GUARD, 0x5A, np.uint8)
+    return memory, memory[GUARD : GUARD + expected.nbytes].view(expected.dtype)
+
+
+@pytest.mark.parametrize("vector_bytes, threads", [(0, None), (0, 2), (16, None), (32, 2), (64, None), (64, 2)])
+def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads: int | None) -> None:
+    module = module_of(CASES)
+    names = [f"case_{number}" for number in range(len(CASES))]
+    kernels = compile_functions(module, names, vector_bytes=vector_bytes, threads=threads)
+    for (case, kernel), sizes in itertools.product(zip(CASES, kernels, strict=True), SIZES):
+        assert isinstance(kernel, SizedKernel)
+        shape, given = known(case[2], sizes)
+        values = noise(case, shape)
+        expected = expected_bits(case, sizes)
+        memory, destination = guarded(expected)
+        before = values.copy()
+        kernel(values, destination, sizes=given)
+        assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8)), (case, shape)
+        guards = memory[:GUARD], memory[GUARD + expected.nbytes :]
+        assert all((guard == 0x5A).all() for guard in guards), (case, shape)
+        assert np.array_equal(values.view(np.uint8), before.view(np.uint8))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_buffers_have_the_sizes_of_the_kernel_for_known_extents(case: Case) -> None:
+    (kernel,) = compile_functions(module_of([case]), ["case_0"], vector_bytes=0)
+    assert isinstance(kernel, SizedKernel)
+    for sizes in SIZES:
+        shape, given = known(case[2], sizes)
+        expected = [layout.index_map(shape, case[3]).storage_size for layout in layouts(case)]
+        assert [argument.size for argument in kernel.at(given).arguments] == expected
+
+
+@pytest.mark.parametrize("vector_bytes", [0, 64])
+@pytest.mark.parametrize("case", CASES[::3], ids=str)
+def test_the_loops_themselves_stay_inside_of_their_buffers(case: Case, vector_bytes: int) -> None:
+    module = module_of([case])
+    lowered = module.clone()
+    lower(Context(), lowered, vector_bytes=vector_bytes)
+    for sizes in ((1, 1, 1, 1), (17, 5, 1, 4)):
+        shape, given = known(case[2], sizes)
+        values = noise(case, shape)
+        expected = expected_bits(case, sizes)
+        destination = np.full(expected.nbytes, 0x5A, np.uint8).view(expected.dtype)
+        run_loops(lowered, "case_0", [values, destination], given)
+        assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8))
+
+
+@pytest.mark.parametrize("stores", ["whole lines", "parts of lines"])
+@pytest.mark.parametrize("names", [("NCHW", "NHWC"), ("NHWC", "NCHW"), ("NCHW", "onednn:nChw16c")], ids=str)
+def test_large_tensors_go_past_the_caches(names: tuple[str, str], stores: str) -> None:
+    kernel = li.compile_reorder(*names, shape=(None, 64, None, None), dtype="f32")
+    assert isinstance(kernel, SizedKernel)
+    sizes = (2, 224, 256) if stores == "whole lines" else (2, 223, 255)
+    shape = (sizes[0], 64, *sizes[1:])
+    values = np.arange(np.prod(shape), dtype=np.float32)
+    destination = np.zeros_like(values)
+    kernel(values, destination, sizes=sizes)
+    expected = np.zeros_like(values)
+    li.compile_reorder(*names, shape=shape, dtype="f32")(values, expected)
+    assert np.array_equal(destination, expected)
+
+
+# -- the Python API ----------------------------------------------------------------------------------------------------
+
+
+def test_sizes_are_given_in_order_or_by_name() -> None:
+    kernel = li.compile_reorder("NCHW", "NHWC", shape=(None, 3, None, 5), dtype="f32")
+    assert isinstance(kernel, SizedKernel)
+    assert kernel.size_names == ("n", "h")
+    image = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+    expected = image.transpose(0, 2, 3, 1)
+    for sizes in ((2, 4), {"h": 4, "n": 2}, np.array([2, 4])):
+        result = kernel(image, np.zeros((2, 4, 5, 3), np.float32), sizes=sizes)  # pyright: ignore[reportArgumentType]
+        assert np.array_equal(np.asarray(result), expected)
+
+
+@pytest.mark.parametrize(
+    "sizes, message",
+    [
+        (None, r"reorder: expected sizes for n, h, w, got 0: \[\]"),
+        ((1, 2), r"reorder: expected sizes for n, h, w, got 2: \[1, 2\]"),
+        ({"n": 1, "h": 2}, "reorder: expected sizes for n, h, w, got none for w"),
+        ({"n": 1, "h": 2, "w": 2, "c": 3}, "reorder: expected sizes for n, h, w, got one for 'c'"),
+        ((1, 2, -1), "reorder: expected size w from 0 to 2"),
+        ((1, 2, 2.5), "reorder: expected sizes for n, h, w of whole numbers"),
+        ((1, 3, 3), "reorder: source: expected a buffer of at least 27 elements, got 12"),
+        ((2**31, 2**31, 2**31), "source: expected a storage of less than 2.63 elements"),
+    ],
+)
+def test_calls_that_are_refused(sizes: Any, message: str) -> None:
+    kernel = li.compile_reorder("NCHW", "NHWC", shape=(None, 3, None, None), dtype="f32")
+    assert isinstance(kernel, SizedKernel)
+    with pytest.raises(LayoutError, match=message):
+        kernel(np.zeros(12, np.float32), np.zeros(12, np.float32), sizes=sizes)
+
+
+def test_other_targets_refuse_unknown_sizes() -> None:
+    with pytest.raises(LayoutError, match="expected sizes that are known for the target opencl"):
+        li.compile_reorder("NCHW", "NHWC", shape=(None, 3, 4, 5), dtype="f32", target="opencl")

@@ -1,0 +1,93 @@
+"""Stand-ins for unknown extents: whatever is made of them by sums and products is read back as it was made."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from layout_ir.errors import LayoutError
+from layout_ir.formats.registry import parse_format
+from layout_ir.layouts.symbolic_map import symbolic_map
+from layout_ir.layouts.symbols import (
+    Rounding,
+    Symbol,
+    Symbols,
+    Undecodable,
+    is_stand_in,
+    is_symbolic,
+)
+
+N, H, W = Symbol(0), Symbol(2), Symbol(3)
+FULL, BLOCKS = Symbol(0, 16, Rounding.DOWN), Symbol(0, 16)
+SYMBOLS = Symbols(((FULL, BLOCKS, N), (H,), (W,)))
+EXTENTS = {0: 35, 2: 7, 3: 9}
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_sum_of_products_is_read_back(seed: int) -> None:
+    chance = random.Random(seed)
+    terms: dict[tuple[Symbol, ...], int] = {}
+    for _ in range(chance.randint(1, 6)):
+        choices = [chance.choice([None, *group]) for group in SYMBOLS.groups]
+        product = tuple(symbol for symbol in choices if symbol is not None)
+        terms[product] = chance.choice([-1, 1]) * chance.randint(1, 2 ** chance.randint(1, 60))
+    number = sum(factor * SYMBOLS.number(product) for product, factor in terms.items())
+    assert dict(SYMBOLS.polynomial(number)) == terms
+    expected = sum(f * math.prod(s.value(EXTENTS[s.dim]) for s in product) for product, f in terms.items())
+    assert SYMBOLS.value(number, EXTENTS) == expected
+
+
+def test_quantities() -> None:
+    assert [symbol.value(35) for symbol in (N, FULL, BLOCKS)] == [35, 2, 3]
+    assert [symbol.value(32) for symbol in (N, FULL, BLOCKS)] == [32, 2, 2]
+
+
+def test_what_is_divided_cannot_be_read() -> None:
+    with pytest.raises(Undecodable):
+        SYMBOLS.polynomial(SYMBOLS.number((W,)) // 3)
+
+
+def test_no_small_number_divides_a_stand_in() -> None:
+    for number in SYMBOLS.stand_ins.values():
+        assert is_symbolic(number)
+        assert is_stand_in(number)
+        assert is_stand_in(48 * number)
+        assert all(number % divisor for divisor in range(2, 257))
+    assert not any(map(is_stand_in, (0, 1, 2**63, 2**64, 2**127, 2**128, 3**90)))
+
+
+@pytest.mark.parametrize(
+    "name, shape, message",
+    [
+        ("onednn:nChw16c", (None, None, None, None), None),
+        ("mace:IN_OUT_WIDTH", (None, None, None, None), None),
+        ("ascend:FRACTAL_NZ", (None, None, None, None), None),
+        ("NHWC", (None, 3), "NHWC: expected a shape of rank 4"),
+    ],
+)
+def test_formats_for_all_sizes(name: str, shape: tuple[int | None, ...], message: str | None) -> None:
+    layout = parse_format(name)
+
+    def make() -> None:
+        symbolic_map(
+            shape, lambda sizes: layout.resolve(sizes, "f32"), lambda sizes: layout.index_map(sizes, "f32"), "abcd"
+        )
+
+    if message is None:
+        make()
+    else:
+        with pytest.raises(LayoutError, match=message):
+            make()
+
+
+def test_a_form_that_depends_on_the_size_is_refused() -> None:
+    small, large = parse_format("NCHW"), parse_format("NHWC")
+    with pytest.raises(LayoutError, match="has no one form for all sizes; it differs at"):
+        symbolic_map(
+            (2, 3, None, 5),
+            lambda sizes: (small if sizes[2] < 8 else large).resolve(sizes),
+            lambda sizes: (small if sizes[2] < 8 else large).index_map(sizes),
+            "nchw",
+        )
