@@ -42,15 +42,19 @@ def choose_panel(group: Group, choose_tile: ChooseTile, source_size: int, elemen
         return None
     tiles = [choose_tile(box, source_size) for box in group.boxes]
     least = [max([tile.extents[i] for tile in tiles if tile] or [1]) for i in range(group.shared)]
-    panels = [
-        _panel(group, _steps(group, least, run_bytes, row_bytes, element_bytes), element_bytes)
+    candidates = dict.fromkeys(
+        _steps(group, least, run_bytes, row_bytes, element_bytes)
         for row_bytes, run_bytes in itertools.product(ROW_BYTES, RUN_BYTES)
+    )
+    panels = [_panel(group, steps, element_bytes) for steps in candidates]
+    fitting = [
+        panel
+        for panel in panels
+        if panel.size * element_bytes <= SCRATCH_BYTES and panel.run_length * element_bytes >= LEAST_RUN_BYTES
     ]
-    fitting = [panel for panel in panels if panel.size * element_bytes <= SCRATCH_BYTES]
-    best = min(fitting, key=lambda panel: _overhead(panel, element_bytes), default=None)
-    if best is None or best.run_length * element_bytes < LEAST_RUN_BYTES:
-        return None
-    return _with_tiles(best, choose_tile, source_size)
+    ordered = sorted(fitting, key=lambda panel: _overhead(panel, element_bytes))
+    with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in ordered)
+    return next((panel for panel in with_tiles if panel is not None), None)
 
 
 def _overhead(panel: Panel, element_bytes: int) -> float:
