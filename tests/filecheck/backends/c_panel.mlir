@@ -1,0 +1,32 @@
+// RUN: layout-opt %s -t c | filecheck %s
+
+// a buffer on the stack, on a cache line as vectors expect it, and an address as a number
+func.func @through_the_stack(%source : memref<64xf32>, %destination : memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %panel = memref.alloca() : memref<64xf32>
+  %wide = memref.alloca() {alignment = 128 : i64} : memref<4xi8>
+  %byte = arith.constant 7 : i8
+  memref.store %byte, %wide[%c0] : memref<4xi8>
+  %never = memref.alloca() : memref<8xf32>
+  %address = "memref.extract_aligned_pointer_as_index"(%destination) : (memref<64xf32>) -> index
+  %first = affine.apply affine_map<(d0) -> ((d0 floordiv 4) mod 16)>(%address)
+  scf.for %i = %first to %c64 step %c1 {
+    %value = memref.load %source[%i] : memref<64xf32>
+    memref.store %value, %panel[%i] : memref<64xf32>
+    %again = memref.load %panel[%i] : memref<64xf32>
+    memref.store %again, %destination[%i] : memref<64xf32>
+  }
+  return
+}
+
+// CHECK: void through_the_stack(const float *restrict source, float *restrict destination) {
+// CHECK-NEXT:   _Alignas(64) float panel[64];
+// CHECK-NEXT:   _Alignas(128) int8_t wide[4];
+// CHECK-NEXT:   wide[0] = 7;
+// CHECK-NEXT:   for (int64_t i = (int64_t)(uintptr_t)destination / 4 % 16; i < 64; i++) {
+// CHECK-NEXT:     panel[i] = source[i];
+// CHECK-NEXT:     destination[i] = panel[i];
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
