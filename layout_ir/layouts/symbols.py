@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -129,3 +131,28 @@ def is_stand_in(size: int) -> bool:
     factor = size % FACTOR_LIMIT
     shift = size.bit_length() - factor.bit_length()
     return factor > 0 and shift % SPACING == 0 and size == (factor << shift) + factor
+
+
+def readable(text: str, symbols: Symbols | None) -> str:
+    """A text with what its numbers stand for in place of stand-ins: the extent of dim a is A."""
+    if symbols is None:
+        return text
+
+    def spelled(match: re.Match[str]) -> str:
+        number = int(match[0])
+        return _spelled(symbols.polynomial(number)) if is_symbolic(number) else match[0]
+
+    return re.sub(r"\d{20,}", spelled, text)
+
+
+def _spelled(polynomial: Polynomial) -> str:
+    terms: list[str] = []
+    for product, factor in polynomial:
+        factors = [str(factor)] if factor != 1 or not product else []
+        terms.append("*".join([*factors, *map(_symbol_text, product)]))
+    return terms[0] if len(terms) == 1 else f"({' + '.join(terms)})"
+
+
+def _symbol_text(symbol: Symbol) -> str:
+    name = string.ascii_uppercase[symbol.dim % 26]
+    return name if symbol.block == 1 else f"({name} {symbol.rounding.value} {symbol.block})"

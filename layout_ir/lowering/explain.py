@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -11,9 +13,10 @@ from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
+from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.panel_loops import walk_order
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
@@ -56,22 +59,28 @@ def explain_module(
 def _copy(op: CopyOp, target: Target) -> list[str]:
     source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
     width = element_type_of(op.source.type).bytes
-    plan = make_plan(source, destination, not isinstance(op.pad, UndefAttr))
+    plan = plan_copy(source, destination, not isinstance(op.pad, UndefAttr))
     lines = [f"fill {plan.fill_first} elements with the pad value"] if plan.fill_first is not None else []
     if target.vector_bytes < 2 * width:
-        return [*lines, *(f"{box}: scalar loops" for box in plan.boxes)]
+        lines += [f"{box}: scalar loops" for box in plan.boxes]
+        return [readable(line, plan.unknown) for line in lines]
     schedule = choose_schedule(target, width, destination.cell_count, source.size)
-    lines.append(str(schedule))
+    source_size = source.storage_size
+    if plan.unknown is None:
+        lines.append(str(schedule))
+    else:  # a kernel looks at its sizes before it streams, or before it takes tiles at all
+        source_size, schedule = 0, replace(schedule, streams=False, prefetches=False, panels=False)
+        lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
     writes_pads = not isinstance(op.pad, UndefAttr)
-    for group, panel in grouped(plan.boxes, source.storage_size, schedule, writes_pads):
+    for group, panel in grouped(plan.boxes, source_size, schedule, writes_pads):
         if panel is not None:
             lines += _panel(panel, schedule)
             continue
         for part in group.boxes:
-            tile = choose_tile(part, schedule.lanes, source.storage_size, schedule.segment)
+            tile = choose_tile(part, schedule.lanes, source_size, schedule.segment)
             lines.append(str(part))
             lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
-    return lines
+    return [readable(line, plan.unknown) for line in lines]
 
 
 def _panel(panel: Panel, schedule: Schedule) -> list[str]:

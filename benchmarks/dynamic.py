@@ -1,0 +1,97 @@
+"""
+`python -m benchmarks.dynamic`: kernels for unknown extents against those for known ones, interleaved.
+
+A ratio of 1 means that not knowing the sizes costs nothing; over 1, that the kernel for all sizes is the faster one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import layout_ir as li
+from layout_ir.layouts.element_type import element_type
+from layout_ir.runtime.sized_kernel import SizedKernel
+
+PAIRS = (
+    ("NCHW", "NHWC"),
+    ("NHWC", "NCHW"),
+    ("NCHW", "onednn:nChw16c"),
+    ("onednn:nChw16c", "NCHW"),
+    ("NCHW", "ascend:NC1HWC0"),
+)
+
+CHANNELS = 64
+IMAGES = ((128, 128), (56, 56), (113, 111))
+"""Heights and widths: whole lines, whole lines of f32, and odd ones."""
+
+SIZES = {"in": 1 << 20, "out": 64 << 20}
+"""Bytes of a tensor, in the caches and out of them."""
+
+SECONDS = 0.5
+
+
+def median_seconds(calls: list[Callable[[], object]]) -> list[float]:
+    """Median seconds of each call, all of them in turn for a while."""
+    times: list[list[float]] = [[] for _ in calls]
+    for call in calls:
+        call()
+    end = perf_counter() + SECONDS
+    order = list(range(len(calls)))
+    while perf_counter() < end or len(times[0]) < 7:
+        for i in order:
+            start = perf_counter()
+            calls[i]()
+            times[i].append(perf_counter() - start)
+        order.reverse()
+    return [statistics.median(seconds) for seconds in times]
+
+
+def compare(source: str, destination: str, shape: tuple[int, int, int, int], dtype: str) -> tuple[float, float]:
+    """Seconds of the kernel for known extents, and of the one for all, whose results are compared."""
+    n, _, h, w = shape
+    element = element_type(dtype)
+    counts = [li.layout(name).index_map(shape, dtype).storage_size for name in (source, destination)]
+    values: np.ndarray[Any, Any] = np.arange(counts[0] * element.bytes, dtype=np.uint32).astype(np.uint8)
+    values = values.view(element.numpy)
+    results = [np.zeros(counts[1], element.numpy) for _ in range(2)]
+    known = li.compile_reorder(source, destination, shape=shape, dtype=dtype)
+    unknown = li.compile_reorder(source, destination, shape=(None, shape[1], None, None), dtype=dtype)
+    assert isinstance(unknown, SizedKernel)
+    at = unknown.at((n, h, w))
+    calls: list[Callable[[], object]] = [lambda: known(values, results[0]), lambda: at(values, results[1])]
+    for call in calls:
+        call()
+    assert np.array_equal(results[0].view(np.uint8), results[1].view(np.uint8)), (source, destination, shape, dtype)
+    first, second = median_seconds(calls)
+    return first, second
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser("python -m benchmarks.dynamic", description=__doc__)
+    parser.add_argument("--dtype", default="f32")
+    parser.add_argument("--size", choices=SIZES, action="append", help="in or out of the caches; both by default")
+    options = parser.parse_args()
+    ratios: list[float] = []
+    for size in options.size or SIZES:
+        for (source, destination), (h, w) in ((pair, image) for pair in PAIRS for image in IMAGES):
+            batch = max(1, SIZES[size] // (CHANNELS * h * w * element_type(options.dtype).bytes))
+            known, unknown = compare(source, destination, (batch, CHANNELS, h, w), options.dtype)
+            ratios.append(known / unknown)
+            name = f"{source} -> {destination}, {batch}x{CHANNELS}x{h}x{w} {options.dtype}"
+            print(
+                f"{name:56} known {known * 1e6:8.1f} us  unknown {unknown * 1e6:8.1f} us  {ratios[-1]:.2f}", flush=True
+            )
+    mean = math.exp(statistics.fmean(map(math.log, ratios)))
+    print(f"geometric mean {mean:.2f}, worst {min(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()
