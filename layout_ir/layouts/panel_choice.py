@@ -30,7 +30,13 @@ END_BYTES = 96
 """What the two ends of a run cost, which are parts of lines, as if they were so many bytes more."""
 
 VISIT_BYTES = 128
-"""What a visit to a row of the source costs, likewise: rows lie far from each other."""
+"""What a visit to a row of the source costs, likewise, where runs lie far from each other too; else a quarter."""
+
+NEAR_BYTES = 24 << 10
+"""Size of a scratch buffer that stays in a first level cache; panels of many runs need a larger one."""
+
+FAR_COST = 0.25
+"""What a larger one costs a panel that is one run, in bytes for every byte."""
 
 ChooseTile = Callable[[Box, int], Tile | None]
 """The tile of a box, for a source of so many elements."""
@@ -69,7 +75,11 @@ def _overhead(panel: Panel, element_bytes: int) -> float:
         row *= steps
         if steps < main.axes[i].extent:
             break
-    return (END_BYTES if has_ends else END_BYTES / 4) / run + VISIT_BYTES / row
+    ends = (END_BYTES if has_ends else END_BYTES / 4) / run
+    if panel.rows:
+        return ends + VISIT_BYTES / row
+    is_near = panel.size * element_bytes <= NEAR_BYTES
+    return ends + VISIT_BYTES / 4 / row + (0 if is_near else FAR_COST)
 
 
 def _steps(group: Group, least: Sequence[int], run_bytes: int, row_bytes: int, element_bytes: int) -> tuple[int, ...]:
