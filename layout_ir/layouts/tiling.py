@@ -38,6 +38,9 @@ UNROLLED_TILES = 4
 TOLERATED_OVERLAP = 1.2
 """Share of cells that may be moved twice before another tile is better."""
 
+PARTS_OF_LINES = 1.25
+"""What vectors that are shorter than a line, or that overlap, cost more."""
+
 RUN_VECTORS = 4
 """Vectors that one tile copies where both sides share a long run."""
 
@@ -91,23 +94,26 @@ def choose_tile(box: Box, lanes: int, source_size: int, segment: int | None = No
                 continue
             tried.append((run, rows))
             tile = _tile(box.axes, run, rows, Vectors(lanes, segment, max(readable, 0)))
-            if tile is not None and (best is None or _true_cost(box, tile) < _true_cost(box, best)):
+            if tile is not None and (best is None or _true_cost(box, tile, lanes) < _true_cost(box, best, lanes)):
                 best, shape = tile, (run, rows)
-    if best is None or _true_cost(box, best) > WORTHWHILE:
+    if best is None or _true_cost(box, best, lanes) > WORTHWHILE:
         return None
     return _unrolled(box.axes, best, *shape, Vectors(lanes, segment, max(readable, 0)))
 
 
-def _true_cost(box: Box, tile: Tile) -> float:
+def _true_cost(box: Box, tile: Tile, lanes: int) -> float:
     """
     Vector instructions per cell of the box: where tiles do not divide an axis, the last one does cells again.
 
-    A little of that is cheaper than the larger tiles that would avoid it.
+    A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
+    lines in parts.
     """
     walked = [
         -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, tile.extents, strict=True)
     ]
-    return tile.cost * max(math.prod(walked) / TOLERATED_OVERLAP, 1)
+    stores = tile.network.stores
+    writes_parts = any(store.lanes < lanes for store in stores) or len(stores) * lanes > tile.elements
+    return tile.cost * max(math.prod(walked) / TOLERATED_OVERLAP, 1) * (PARTS_OF_LINES if writes_parts else 1)
 
 
 def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, vectors: Vectors) -> Tile:
@@ -191,7 +197,24 @@ def _rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool) -> Run:
         length *= have * max(count, 1)
         if have * max(count, 1) < extent:
             break
+    if any(axis.is_irregular for axis in axes):
+        rows |= _next_steps(axes, run, target)
     return rows
+
+
+def _next_steps(axes: Sequence[Axis], run: Run, target: int) -> Run:
+    """Steps of the axis that continues the lines which a run and the irregular axes only begin."""
+    inside = [range(axis.extent if axis.is_irregular else run.get(i, 1)) for i, axis in enumerate(axes)]
+    offsets = {
+        sum(axis.destination_at(step) for axis, step in zip(axes, steps, strict=True))
+        for steps in itertools.product(*inside)
+    }
+    length = next(offset for offset in itertools.count() if offset not in offsets)
+    for i, axis in enumerate(axes):
+        if axis.destination_stride == length and i not in run and axis.is_full and not axis.is_irregular:
+            count = min(axis.extent, target // math.gcd(target, length))
+            return {i: count} if count > 1 else {}
+    return {}
 
 
 def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors) -> Tile | None:

@@ -6,10 +6,11 @@ What is decided here changes the speed of a kernel and nothing else.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
-from layout_ir.layouts.plan import Box
+from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tiling import Tile
 
@@ -27,6 +28,15 @@ PREFETCHED_TILES = 2
 
 STREAMS = 16
 """Rows from which on a processor's own prefetcher does not follow them all."""
+
+CACHE_SETS = 64
+"""Lines after which a first-level cache's sets repeat."""
+
+COLLIDING_ROWS = 64
+"""Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
+
+THREAD_PARTS = 32
+"""Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
 
 FAR_LINES = 64
 """Lines between rows from which on they lie in different pages."""
@@ -153,7 +163,7 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         others = [i for i in walked if i not in (along_source, along_destination)]
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
         levels += _blocks(box, tile, schedule, along_destination, along_source)
-    return _parallel(box, levels) if schedule.threads else levels
+    return _parallel(box, tile, schedule, levels) if schedule.threads else levels
 
 
 def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) -> list[LoopLevel]:
@@ -165,18 +175,27 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) ->
     """
     levels: list[LoopLevel] = []
     inside: list[LoopLevel] = []
-    for i in (inner, outer):
+    block_tiles = 1 if _rows_collide(box, tile, schedule.lanes, outer, inner) else schedule.block_tiles
+    for i in (inner, outer) if block_tiles > 1 else (outer, inner):
         step = tile.extents[i]
-        if box.axes[i].extent > step * schedule.block_tiles:
-            levels.insert(0, LoopLevel(i, step * schedule.block_tiles, is_last=False))
-            inside.append(LoopLevel(i, step, inside=step * schedule.block_tiles))
+        if block_tiles > 1 and box.axes[i].extent > step * block_tiles:
+            levels.insert(0, LoopLevel(i, step * block_tiles, is_last=False))
+            inside.append(LoopLevel(i, step, inside=step * block_tiles))
         else:
             inside.append(LoopLevel(i, step))
     if schedule.prefetches:
         has_far_rows = tile.extents[outer] > 1 and box.axes[outer].source_stride >= FAR_LINES * schedule.lanes
-        position = 0 if has_far_rows else 1
-        inside[position] = _prefetching(box, inside[position], PREFETCHED_TILES)
+        ahead = next(k for k, level in enumerate(inside) if level.axis == (inner if has_far_rows else outer))
+        inside[ahead] = _prefetching(box, inside[ahead], PREFETCHED_TILES)
     return levels + inside
+
+
+def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:
+    """Whether the rows of more than one tile compete, on both sides, for the few places of one set of a cache."""
+    far = (box.axes[outer].source_stride, box.axes[inner].destination_stride)
+    return max(tile.extents[outer], tile.extents[inner]) >= COLLIDING_ROWS and all(
+        stride % (CACHE_SETS * lanes) == 0 for stride in far
+    )
 
 
 def _prefetching(box: Box, level: LoopLevel, steps: int) -> LoopLevel:
@@ -199,15 +218,35 @@ def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> 
         expected *= box.axes[following].extent
 
 
-def _parallel(box: Box, levels: list[LoopLevel]) -> list[LoopLevel]:
-    """Mark the outermost loop that threads can share: long, and with steps that no two threads write into."""
-    for position, level in enumerate(levels):
+def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
+    """
+    Let threads share a loop: the one whose steps lie farthest from each other in the destination, if it is long enough.
+
+    Its steps are grouped so that a line of the destination belongs to one group, as far as the other axes' strides are
+    whole lines: threads that write parts of one line take it from each other again and again. Inside of a group the
+    loops keep their order.
+    """
+    outer = [position for position, level in enumerate(levels) if level.inside is None]
+    for position in sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride):
+        level = levels[position]
         axis = box.axes[level.axis]
-        trips = -(-axis.extent // level.step)
-        if trips >= 2 and level.inside is None and axis.extent % level.step == 0:
-            return [
-                *levels[:position],
-                replace(level, is_parallel=True),
-                *levels[position + 1 :],
-            ]
+        length = level.step * _group(axis, tile.extents[level.axis], level.step, schedule.lanes)
+        if axis.extent < 2 * length:
+            continue
+        if position == 0 and length == level.step:
+            return [replace(level, is_parallel=True), *levels[1:]]
+        shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
+        return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
     return levels
+
+
+def _group(axis: Axis, tile_steps: int, step: int, lanes: int) -> int:
+    """Steps of a loop for one thread: whole lines of the destination, and for the last more than a moved-back tile."""
+    whole = lanes // math.gcd(lanes, axis.destination_stride * step)
+    group = whole * max(min(axis.extent // (step * whole * THREAD_PARTS), THREAD_PARTS), 1)
+    tiles = -(-axis.extent // tile_steps)
+    while (
+        axis.extent % tile_steps and (tiles - 1) % (group * step // tile_steps) == 0 and axis.extent >= 2 * group * step
+    ):
+        group += whole
+    return group

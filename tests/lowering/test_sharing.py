@@ -1,0 +1,85 @@
+"""What threads write: every cell once or, in tiles that are moved back, by one thread; lines of one thread only."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels
+
+LANES = 16
+
+
+def transpose(rows: int, columns: int) -> Box:
+    return Box((Axis("a", rows, columns, 1, rows), Axis("b", columns, 1, rows, columns)))
+
+
+def images(count: int, channels: int, pixels: int) -> Box:
+    size = channels * pixels
+    return Box(
+        (
+            Axis("n", count, size, size, count),
+            Axis("p", pixels, 1, channels, pixels),
+            Axis("c", channels, pixels, 1, channels),
+        )
+    )
+
+
+def starts(axis: Axis, level: LoopLevel, outer: int | None) -> list[int]:
+    """The starts of one loop, inside of a step of the loop that cuts the same axis before."""
+    first, end = (0, axis.extent) if outer is None else (outer, min(outer + (level.inside or 0), axis.extent))
+    found = range(first, end, level.step)
+    return [min(start, axis.extent - level.step) if level.is_last else start for start in found]
+
+
+def written(box: Box, tile: Tile, levels: list[LoopLevel], fixed: dict[int, int]) -> set[int]:
+    """The cells that the loops inside of `fixed` write."""
+    if not levels:
+        steps = [range(fixed.get(i, 0), fixed.get(i, 0) + extent) for i, extent in enumerate(tile.extents)]
+        strides = [axis.destination_stride for axis in box.axes]
+        return {sum(map(int.__mul__, strides, place)) for place in itertools.product(*steps)}
+    level, *inner = levels
+    outer = None if level.inside is None else fixed[level.axis]
+    return set().union(
+        *(
+            written(box, tile, inner, {**fixed, level.axis: start})
+            for start in starts(box.axes[level.axis], level, outer)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        transpose(64, 64),
+        transpose(99, 300),
+        transpose(100, 257),
+        images(5, 16, 49),
+        images(3, 19, 528),
+        images(300, 4, 9),
+    ],
+    ids=str,
+)
+def test_threads_share_no_line(box: Box):
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    levels = loop_levels(box, tile, Schedule(LANES, threads=True))
+    shared, *inner = levels
+    assert shared.is_parallel
+    assert not any(level.is_parallel for level in inner)
+    axis = box.axes[shared.axis]
+    parts = [written(box, tile, inner, {shared.axis: start}) for start in starts(axis, shared, None)]
+    assert len(parts) > 1
+    assert set().union(*parts) == set(range(box.cells))
+    lines = [{cell // LANES for cell in part} for part in parts]
+    assert sum(map(len, lines)) == len(set().union(*lines))
+
+
+def test_a_short_loop_is_not_shared():
+    box = transpose(16, 17)
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    assert not any(level.is_parallel for level in loop_levels(box, tile, Schedule(LANES, threads=True)))
