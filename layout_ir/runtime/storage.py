@@ -11,6 +11,9 @@ from layout_ir.layouts.index_map import IndexMap
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+LINE_BYTES = 64
+"""Size of a cache line."""
+
 
 def as_storage(array: npt.NDArray[Any], index_map: IndexMap, element: ElementType, what: str) -> npt.NDArray[Any]:
     """
@@ -53,7 +56,11 @@ def is_row_major(index_map: IndexMap) -> bool:
 
 
 def new_storage(index_map: IndexMap, dtype: npt.DTypeLike, fill: int = 0) -> npt.NDArray[Any]:
-    """A 1-D array for a storage, every byte set to `fill`; raises `LayoutError` for 2^63 bytes and more."""
+    """
+    A 1-D array for a storage, every byte set to `fill`; raises `LayoutError` for 2^63 bytes and more.
+
+    It starts at a cache line, since kernels are fastest where the lines that they write are whole.
+    """
     import numpy as np
 
     from layout_ir.interpreter.reference import allocated_size
@@ -62,4 +69,9 @@ def new_storage(index_map: IndexMap, dtype: npt.DTypeLike, fill: int = 0) -> npt
     size = allocated_size(index_map) * dtype.itemsize
     if size >= 2**63:  # numpy's own message says less
         raise LayoutError(f"expected a storage of less than 2^63 bytes, got {size}")
-    return np.full(size, fill, np.uint8).view(dtype)
+    whole = np.zeros(size + LINE_BYTES - 1, np.uint8)  # of pages that are zero already, so nothing is written twice
+    skipped = -whole.ctypes.data % LINE_BYTES
+    result = whole[skipped : skipped + size]
+    if fill:
+        result.fill(fill)
+    return result.view(dtype)
