@@ -18,7 +18,7 @@ from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
-from layout_ir.lowering.schedule import BLOCK_TILES, LoopLevel, Schedule, loop_levels
+from layout_ir.lowering.schedule import BLOCK_TILES, SEGMENT_BYTES, LoopLevel, Schedule, loop_levels
 from layout_ir.lowering.tile_loops import TileEmitter, cut_box, level_loop, parts_without_loose_pads
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_staging import choose_staging, emit_staged_box
@@ -32,9 +32,6 @@ FEWEST_ELEMENTS = 4096
 
 ALIGNED = "aligned"
 """Attribute of loads and stores of vectors that lie at multiples of their size."""
-
-SEGMENT_BYTES = 16
-"""The part of a vector within which every processor shuffles small elements with one instruction."""
 
 FREE_BYTES = 4
 """Elements of this size on go anywhere in a vector with one instruction."""
@@ -166,9 +163,9 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, st
     line = style.vector_bytes // style.element_bytes
     segment = SEGMENT_BYTES // style.element_bytes if style.element_bytes < FREE_BYTES else None
     lanes = min(line, style.most_lanes)
-    for part in parts_without_loose_pads(box, lanes, source_size):
+    for part in parts_without_loose_pads(box, lanes, source_size, segment):
         tile = choose_tile(part, lanes, source_size, segment)
-        if tile is None or (part.is_padded and (buffers.pad is None or _has_loose_pads(part, tile))):
+        if tile is None or (part.is_padded and buffers.pad is None):
             emit_parallel_box(builder, part, buffers)
             continue
         schedule = Schedule(lanes, block_tiles=max(BLOCK_TILES, line // lanes))
@@ -185,11 +182,6 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, st
             for level in levels:
                 starts[level.axis] = loops.enter_context(level_loop(builder, part.axes[level.axis], level, starts))
             TileEmitter(builder, buffers, schedule).emit(part, tile, starts, levels)
-
-
-def _has_loose_pads(box: Box, tile: Tile) -> bool:
-    """Whether steps of an axis outside of its tile partly copy and partly pad."""
-    return any(not axis.is_full and steps == 1 for axis, steps in zip(box.axes, tile.extents, strict=True))
 
 
 def _with_parallel_steps(box: Box, tile: Tile, levels: Sequence[LoopLevel]) -> list[LoopLevel]:
