@@ -88,7 +88,7 @@ def dear_shuffle(segment_bits: int) -> float:
 
     It needs a register for its mask; elements of 1 and 2 bytes take two instructions or three.
     """
-    return 2 * CHEAP if segment_bits >= 3 else 1.25 * CHEAP
+    return 2 * CHEAP if segment_bits >= 3 else 1.05 * CHEAP
 
 
 def width_of(value: Value) -> int:
