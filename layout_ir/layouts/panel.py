@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 
 STRETCH_BYTES = 32 << 10
@@ -95,6 +96,17 @@ class Panel:
     def run_length(self) -> int:
         """Elements of a run in a whole panel."""
         return math.prod((self.steps[i] for i in self.run), start=self.group.stretch)
+
+    @property
+    def least(self) -> tuple[int, ...]:
+        """Steps of every shared axis that the tiles need; an unknown extent has to be as long."""
+        tiles = [tile for tile in self.tiles if tile is not None]
+        return tuple(max([tile.extents[i] for tile in tiles], default=1) for i in range(self.group.shared))
+
+    def is_even(self, i: int) -> bool:
+        """Whether all panels have the same steps of a shared axis."""
+        extent = self.group.axes[i].extent
+        return not is_symbolic(extent) and extent % self.steps[i] == 0
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from layout_ir.layouts.panel import Group, Panel, contiguous, is_regular
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 
 LINE_BYTES = 64
@@ -20,7 +21,7 @@ RUN_BYTES = (4096, 2048, 1536, 1024, 768, 512)
 ROW_BYTES = (512, 256, 192, 128, 64)
 """Lengths of the rows of the source that are tried."""
 
-LEAST_RUN_BYTES = 512
+LEAST_RUN_BYTES = 192
 """Length of a run below which its ends cost as much as writing its lines in parts."""
 
 SCRATCH_BYTES = 192 << 10
@@ -46,6 +47,8 @@ def choose_panel(group: Group, choose_tile: ChooseTile, source_size: int, elemen
     """The panels of a group of boxes; None where its runs are too short to gain from them."""
     if not all(map(is_regular, group.boxes)):
         return None
+    if any(is_symbolic(axis.extent) and not axis.is_full for box in group.boxes for axis in box.axes):
+        return None  # pads stay with what they end, in one panel of a known size
     tiles = [choose_tile(box, source_size) for box in group.boxes]
     least = [max([tile.extents[i] for tile in tiles if tile] or [1]) for i in range(group.shared)]
     candidates = dict.fromkeys(
@@ -108,6 +111,9 @@ def _steps(group: Group, least: Sequence[int], run_bytes: int, row_bytes: int, e
 
 def _even_steps(extent: int, wanted: int, unit: int, least: int) -> int:
     """About `wanted` steps, if possible a multiple of `unit`, so that the last panel has `least` steps too."""
+    if is_symbolic(extent):
+        size = unit if unit <= 1.5 * wanted else least
+        return -(-wanted // size) * size
     panels = round(extent / wanted)
     if panels <= 1:
         return extent
@@ -153,8 +159,8 @@ def _with_tiles(panel: Panel, choose_tile: ChooseTile, source_size: int) -> Pane
             (axis.valid - part.valid) * axis.source_stride for axis, part in zip(box.axes, inside.axes, strict=True)
         )
         tiles.append(choose_tile(inside, source_size - reach))
-    for i, axis in enumerate(panel.group.axes):
-        rest = axis.extent % panel.steps[i] or panel.steps[i]
-        if any(tile is not None and tile.extents[i] > rest for tile in tiles):
+    with_tiles = replace(panel, tiles=tuple(tiles))
+    for axis, steps, least in zip(panel.group.axes, panel.steps, with_tiles.least, strict=True):
+        if not is_symbolic(axis.extent) and least > (axis.extent % steps or steps):
             return None
-    return replace(panel, tiles=tuple(tiles))
+    return with_tiles

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -36,12 +37,16 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
     scratch = None if is_shared else _scratch(builder, panel, buffers)
     starts: Values = {}
     with ExitStack() as loops:
+        if is_shared and builder.unknown is not None:
+            starts = loops.enter_context(_in_one_loop(builder, panel, panel.walked))
+            walk, scratch = (), _scratch(builder, panel, buffers)
         for number, i in enumerate(walk):
             axis = panel.group.axes[i]
             bounds = builder.constant(0), builder.constant(axis.extent)
             is_parallel = is_shared and number == 0
             name = f"{axis.name}_panel" if panel.steps[i] > 1 else axis.name
-            starts[i] = loops.enter_context(builder.loop_between(*bounds, name, panel.steps[i], is_parallel))
+            index = loops.enter_context(builder.loop_between(*bounds, name, panel.steps[i], is_parallel))
+            starts[i] = _start(builder, panel, i, index)
             if is_parallel:  # every thread has a scratch of its own
                 scratch = _scratch(builder, panel, buffers)
         assert scratch is not None
@@ -69,10 +74,40 @@ def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
     return operation.memref
 
 
+@contextmanager
+def _in_one_loop(builder: LoopBuilder, panel: Panel, walk: Sequence[int]) -> Generator[Values]:
+    """One parallel loop over all panels, where no extent alone is known to be enough for threads to share."""
+    trips = {i: _trips(builder, panel.group.axes[i].extent, panel.steps[i]) for i in walk}
+    total = builder.constant(1)
+    for count in trips.values():
+        total = builder.insert(arith.MuliOp(total, count)).results[0]
+    with builder.loop_between(builder.constant(0), total, "number", is_parallel=True) as left:
+        steps: Values = {}
+        for i in reversed(walk[1:]):
+            steps[i] = builder.insert(arith.RemUIOp(left, trips[i])).results[0]
+            left = builder.insert(arith.DivUIOp(left, trips[i])).results[0]
+        steps[walk[0]] = left
+        firsts = {i: builder.index(AffineExpr.dimension(0) * panel.steps[i], [steps[i]]) for i in walk}
+        yield {i: _start(builder, panel, i, first) for i, first in firsts.items()}
+
+
+def _trips(builder: LoopBuilder, extent: int, steps: int) -> SSAValue:
+    """How many panels an axis is cut into."""
+    if not is_symbolic(extent):
+        return builder.constant(-(-extent // steps))
+    return builder.index((AffineExpr.dimension(0) + (steps - 1)) // steps, [builder.constant(extent)])
+
+
+def _start(builder: LoopBuilder, panel: Panel, i: int, index: SSAValue) -> SSAValue:
+    """The first step of a panel: the last one of an unknown extent is moved back until its tiles fit in."""
+    extent, least = panel.group.axes[i].extent, panel.least[i]
+    return builder.minimum(index, extent - least) if is_symbolic(extent) and least > 1 else index
+
+
 def _count(builder: LoopBuilder, panel: Panel, i: int, start: SSAValue | None) -> SSAValue:
     """How many steps of an axis are in the present panel."""
     extent, steps = panel.group.axes[i].extent, panel.steps[i]
-    if start is None or extent % steps == 0:
+    if start is None or panel.is_even(i):
         return builder.constant(steps)
     return builder.minimum(builder.index(AffineExpr.constant(extent) - AffineExpr.dimension(0), [start]), steps)
 
@@ -129,7 +164,7 @@ class _Filler:
 
     def _moved_back(self, index: SSAValue, i: int, axis: Axis, step: int) -> SSAValue:
         """Where the tile at an index starts: the last one of a panel must not reach beyond it."""
-        if i >= self.panel.group.shared or self.panel.group.axes[i].extent % self.panel.steps[i] == 0:
+        if i >= self.panel.group.shared or self.panel.is_even(i):
             return self.builder.minimum(index, axis.extent - step) if axis.extent % step else index
         if step == 1:
             return index

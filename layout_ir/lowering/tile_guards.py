@@ -7,7 +7,7 @@ loops. And whether a destination is large enough to bypass the caches, in whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.symbols import Product, is_symbolic
+from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -40,7 +40,8 @@ class Guards:
             for axis, steps in zip(self.box.axes, self.tile.extents, strict=True)
             if steps > 1 and is_symbolic(axis.extent)
         ]
-        self._where(
+        emit_where(
+            self.builder,
             fits,
             lambda: self._by_size(schedule, tiles),
             lambda: emit_box(self.builder, self.box, self.buffers, schedule.threads),
@@ -49,58 +50,61 @@ class Guards:
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
         usual = replace(schedule, streams=False, prefetches=False)
-        if not (schedule.streams or schedule.prefetches) or not self._may_be_large():
+        if not (schedule.streams or schedule.prefetches) or not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return
         limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
         size = self.builder.constant(self.box.cells)
         is_large = self.builder.compare(size, "uge", self.builder.constant(limit))
-        self._where([is_large], lambda: self._large(schedule, tiles), lambda: tiles(usual))
-
-    def _may_be_large(self) -> bool:
-        """Whether the box can hold most of a tensor: what is left over at the end of blocks never does."""
-        return not any(
-            is_symbolic(axis.extent) and len(self.unknown.symbols.polynomial(axis.extent)) > 1 for axis in self.box.axes
-        )
+        emit_where(self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: tiles(usual))
 
     def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
-        products = self._line_conditions(schedule.lanes) if schedule.streams else None
+        products = (
+            line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols) if schedule.streams else None
+        )
         if products is None:
             tiles(replace(schedule, streams=False))
             return
-        lanes, zero = self.builder.constant(schedule.lanes), self.builder.constant(0)
-        whole: list[SSAValue] = []
-        for product in products:
-            remainder = arith.RemUIOp(self.builder.constant(product), lanes)
-            self.builder.insert(remainder)
-            whole.append(self.builder.compare(remainder.result, "eq", zero))
+        zero = self.builder.constant(0)
+        rests = [rest_of_line(self.builder, product, schedule.lanes) for product in products]
+        whole = [self.builder.compare(rest, "eq", zero) for rest in rests]
         streaming = replace(schedule, trusts_lines=True)
-        self._where(whole, lambda: tiles(streaming), lambda: tiles(replace(schedule, streams=False)))
+        emit_where(self.builder, whole, lambda: tiles(streaming), lambda: tiles(replace(schedule, streams=False)))
 
-    def _line_conditions(self, lanes: int) -> list[int] | None:
-        """
-        Numbers that must be multiples of a line for all stores to write whole lines; None where these never do.
-        """
-        if any(store.lanes != lanes for store in self.tile.network.stores):
-            return None
-        symbols = self.unknown.symbols
-        products: dict[Product, int] = {}
-        for start in line_starts(self.box, self.tile):
-            terms = symbols.polynomial(start) if is_symbolic(start) else (((), start),)
-            for product, factor in terms:
-                if factor % lanes and not product:
-                    return None
-                if factor % lanes:
-                    products[product] = symbols.number(product)
-        return list(products.values())
 
-    def _where(self, conditions: list[SSAValue], then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        if not conditions:
-            then()
-            return
-        every = conditions[0]
-        for condition in conditions[1:]:
-            both = arith.AndIOp(every, condition)
-            self.builder.insert(both)
-            every = both.result
-        self.builder.choose(every, then, otherwise)
+def may_be_large(box: Box, symbols: Symbols) -> bool:
+    """Whether a box can hold most of a tensor: what is left over at the end of blocks never does."""
+    return not any(is_symbolic(axis.extent) and len(symbols.polynomial(axis.extent)) > 1 for axis in box.axes)
+
+
+def line_products(box: Box, tile: Tile, lanes: int, symbols: Symbols) -> list[int] | None:
+    """Numbers that must be multiples of a line for all stores to write whole lines; None where these never do."""
+    if any(store.lanes != lanes for store in tile.network.stores):
+        return None
+    products: dict[Product, int] = {}
+    for start in line_starts(box, tile):
+        terms = symbols.polynomial(start) if is_symbolic(start) else (((), start),)
+        for product, factor in terms:
+            if factor % lanes and not product:
+                return None
+            if factor % lanes:
+                products[product] = symbols.number(product)
+    return list(products.values())
+
+
+def rest_of_line(builder: LoopBuilder, number: int, lanes: int) -> SSAValue:
+    """By how many elements a number exceeds whole lines."""
+    return builder.insert(arith.RemUIOp(builder.constant(number), builder.constant(lanes))).results[0]
+
+
+def emit_where(
+    builder: LoopBuilder, conditions: Sequence[SSAValue], then: Callable[[], None], otherwise: Callable[[], None]
+) -> None:
+    """What `then` emits where all conditions hold, else what `otherwise` does."""
+    if not conditions:
+        then()
+        return
+    every = conditions[0]
+    for condition in conditions[1:]:
+        every = builder.insert(arith.AndIOp(every, condition)).results[0]
+    builder.choose(every, then, otherwise)

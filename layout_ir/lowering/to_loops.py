@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -82,8 +82,7 @@ class LowerCopy(RewritePattern):
         element_bytes = element_type_of(op.source.type).bytes
         if self._vector_bytes < 2 * element_bytes:
             return None
-        schedule = choose_schedule(self._target, element_bytes, destination.cell_count, source.size)
-        return schedule if destination.unknown is None else replace(schedule, panels=False)
+        return choose_schedule(self._target, element_bytes, destination.cell_count, source.size)
 
     def _constants_of(self, op: CopyOp) -> Constants:
         body = op.parent_block()

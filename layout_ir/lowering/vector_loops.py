@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.panel import Group, Panel, group_boxes
 from layout_ir.layouts.panel_choice import choose_panel
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.symbols import Symbols
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import LINE_BYTES, Schedule, writes_whole_lines
+from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 
 
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
     """The loops of all boxes of a plan."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
-    for group, panel in grouped(boxes, source_size, schedule, buffers.pad is not None):
-        if panel is not None:
-            emit_panels(builder, panel, buffers, schedule)
-        else:
-            for box in group.boxes:
-                emit_part(builder, box, buffers, schedule)
+    unknown = None if builder.unknown is None else builder.unknown.symbols
+    for group, panel in grouped(boxes, source_size, schedule, buffers.pad is not None, unknown):
+        by_tiles = partial(_emit_parts, builder, group, buffers, schedule)
+        if panel is None:
+            by_tiles()
+            continue
+        by_panels = partial(emit_panels, builder, panel, buffers, schedule)
+        emit_where(builder, panel_conditions(builder, panel, source_size, schedule), by_panels, by_tiles)
+
+
+def _emit_parts(builder: LoopBuilder, group: Group, buffers: Buffers, schedule: Schedule) -> None:
+    for box in group.boxes:
+        emit_part(builder, box, buffers, schedule)
 
 
 def grouped(
-    boxes: Sequence[Box], source_size: int, schedule: Schedule, writes_pads: bool
+    boxes: Sequence[Box], source_size: int, schedule: Schedule, writes_pads: bool, unknown: Symbols | None = None
 ) -> Iterator[tuple[Group, Panel | None]]:
     """All boxes in parts without loose pads, those that share lines together, with the panels they are moved by."""
     parts = [
@@ -37,8 +48,14 @@ def grouped(
     if not schedule.panels:
         yield from ((Group.of([part]), None) for part in parts)
         return
+    if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
+        yield from ((Group.of([part]), None) for part in parts if part.is_fill)
+        parts = [part for part in parts if not part.is_fill]
     for group in group_boxes(parts, LINE_BYTES // schedule.lanes):
-        yield group, _panel_of(group, source_size, schedule, writes_pads)
+        panel = None
+        if unknown is None or may_be_large(group.main, unknown):
+            panel = _panel_of(group, source_size, schedule, writes_pads)
+        yield group, panel
 
 
 def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Panel | None:

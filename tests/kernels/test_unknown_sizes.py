@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from varied_reorders import small_panels
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -18,6 +20,7 @@ from layout_ir.errors import LayoutError
 from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.module import interpret
 from layout_ir.layouts.element_type import element_type
+from layout_ir.lowering import schedule
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.runtime.module import compile_functions
@@ -62,6 +65,22 @@ CASES: tuple[Case, ...] = (
     ("NC", "(d0, d1) -> (d1 floordiv 3, d0 floordiv 5, d0 mod 5, d1 mod 3)", (None, None), "f32", 0),
 )
 
+PANELS: tuple[Case, ...] = (
+    ("NHWC", "NCHW", (None, 64, None, None), "i8", 0),
+    ("NHWC", "NCHW", (None, 64, None, None), "f32", 0),
+    ("NHWC", "NCHW", (2, None, None, 19), "f32", 0),
+    ("NHWC", "NCHW", ALL, "i16", 0),
+    ("NCHW", "NHWC", (None, 100, None, None), "f32", 0),
+    ("NCHW", "NHWC", (None, 35, None, None), "i8", 0),
+    ("NCHW", "NHWC", ALL, "f32", 0),
+    ("onednn:nChw16c", "NCHW", (None, 35, None, None), "f32", 0),
+    ("onednn:nChw16c", "NHWC", (None, 35, None, None), "f32", 0),
+    ("onednn:nChw32c", "NHWC", (None, 70, None, None), "f16", 0),
+    ("onednn:nChw16c", "NHWC", ALL, "f32", 0),
+    ("onednn:ab", "onednn:ba", (None, None), "f64", 0),
+)
+"""Whose tiles write lines in parts."""
+
 SIZES = (
     (1, 1, 1, 1),
     (3, 5, 2, 3),
@@ -73,6 +92,8 @@ SIZES = (
     (2, 64, 17, 19),
 )
 """Nothing, one, less than a tile, whole blocks, blocks and a rest."""
+
+PANEL_SIZES = ((0, 0, 0, 0), (1, 1, 1, 130), *SIZES, (2, 66, 23, 25))
 
 GUARD = 96
 """Bytes in front of and behind a destination that nobody may write."""
@@ -122,12 +143,10 @@ def guarded(expected: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDAr
     return memory, memory[GUARD : GUARD + expected.nbytes].view(expected.dtype)
 
 
-@pytest.mark.parametrize("vector_bytes, threads", [(0, None), (0, 2), (16, None), (32, 2), (64, None), (64, 2)])
-def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads: int | None) -> None:
-    module = module_of(CASES)
-    names = [f"case_{number}" for number in range(len(CASES))]
-    kernels = compile_functions(module, names, vector_bytes=vector_bytes, threads=threads)
-    for (case, kernel), sizes in itertools.product(zip(CASES, kernels, strict=True), SIZES):
+def check(cases: Sequence[Case], every: Sequence[tuple[int, ...]] = SIZES, **options: Any) -> str:
+    """Run kernels for all sizes and compare what they write; their C text."""
+    kernels = compile_functions(module_of(cases), [f"case_{number}" for number in range(len(cases))], **options)
+    for (case, kernel), sizes in itertools.product(zip(cases, kernels, strict=True), every):
         assert isinstance(kernel, SizedKernel)
         shape, given = known(case[2], sizes)
         values = noise(case, shape)
@@ -139,6 +158,23 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
         guards = memory[:GUARD], memory[GUARD + expected.nbytes :]
         assert all((guard == 0x5A).all() for guard in guards), (case, shape)
         assert np.array_equal(values.view(np.uint8), before.view(np.uint8))
+    return kernels[0].source
+
+
+@pytest.mark.parametrize("vector_bytes, threads", [(0, None), (0, 2), (16, None), (32, 2), (64, None), (64, 2)])
+def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads: int | None) -> None:
+    check(CASES, vector_bytes=vector_bytes, threads=threads)
+
+
+@pytest.mark.parametrize("small, threads", [(False, None), (True, None), (True, 2)])
+def test_panels_give_the_bits_of_the_interpreter(
+    small: bool, threads: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "STREAM_BYTES", 0)
+    with small_panels() if small else nullcontext():
+        cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
+        source = check(cases, PANEL_SIZES, vector_bytes=64, threads=threads, panels=True)
+    assert source.count("_Alignas(64)") >= (len(PANELS) if small else 5)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

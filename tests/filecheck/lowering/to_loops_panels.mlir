@@ -74,8 +74,8 @@ func.func @whole(%x: memref<64x64xf32>, %y: memref<64x64xf32, #layout.format<"CN
   func.return
 }
 
-!rows = memref<40x56xf32>
-!gaps = memref<40x56xf32, strided<[120, 1]>>
+!rows = memref<40x40xf32>
+!gaps = memref<40x40xf32, strided<[104, 1]>>
 
 // the gaps between rows are nobody's to write
 // CHECK-LABEL: func.func @gaps(
@@ -83,5 +83,35 @@ func.func @whole(%x: memref<64x64xf32>, %y: memref<64x64xf32, #layout.format<"CN
 // CHECK:         func.return
 func.func @gaps(%x: !rows, %y: !gaps) {
   layout.copy %x, %y : !rows to !gaps
+  func.return
+}
+
+!any_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
+!any_planes = memref<?x64x?x?xf32>
+
+// of unknown extents, those that are large, hold a tile and a long run, and begin planes inside of lines; the last
+// panel is moved back until a tile fits in; threads share one loop over all panels
+// CHECK-LABEL: func.func @unknown(
+// CHECK:         %h_w = arith.muli %h, %w : index
+// CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
+// CHECK:         %[[LARGE:.*]] = arith.cmpi uge
+// CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
+// CHECK-NEXT:    %[[REST:.*]] = arith.remui %h_w
+// CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[REST]]
+// CHECK:         scf.if
+// CHECK-NEXT:      memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
+// CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
+// CHECK:         } else {
+// CHECK-NOT:       memref.alloca
+// THREADS-LABEL: func.func @unknown(
+// THREADS:         scf.if
+// THREADS:           "scf.parallel"
+// THREADS-NEXT:      ^bb0(%[[NUMBER:.*]]: index):
+// THREADS-NEXT:        arith.remui %[[NUMBER]]
+// THREADS-NEXT:        arith.divui %[[NUMBER]]
+// THREADS:             memref.alloca
+func.func @unknown(%x: !any_pixels, %y: !any_planes) {
+  layout.copy %x, %y : !any_pixels to !any_planes
   func.return
 }
