@@ -220,14 +220,16 @@ def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> 
 
 def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
     """
-    Let threads share a loop: the one whose steps lie farthest from each other in the destination, if it is long enough.
+    Let threads share a loop: the outermost that keeps their lines of the destination apart, or else the one whose steps
+    lie farthest from each other there.
 
-    Its steps are grouped so that a line of the destination belongs to one group, as far as the other axes' strides are
-    whole lines: threads that write parts of one line take it from each other again and again. Inside of a group the
-    loops keep their order.
+    Its steps are grouped so that a line belongs to one group: threads that write parts of one line take it from each
+    other again and again. Inside of a group the loops keep their order.
     """
     outer = [position for position, level in enumerate(levels) if level.inside is None]
-    for position in sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride):
+    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
+    apart = [position for position in outer if _keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
+    for position in [*apart, *farthest]:
         level = levels[position]
         axis = box.axes[level.axis]
         length = level.step * _group(axis, tile.extents[level.axis], level.step, schedule.lanes)
@@ -238,6 +240,16 @@ def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel])
         shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
         return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
     return levels
+
+
+def _keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
+    """Whether what lies between the steps of an axis are whole lines, or less than one of its steps."""
+    step = box.axes[shared].destination_stride
+    return all(
+        axis.destination_stride < step or axis.destination_stride % lanes == 0
+        for i, axis in enumerate(box.axes)
+        if i != shared
+    )
 
 
 def _group(axis: Axis, tile_steps: int, step: int, lanes: int) -> int:
