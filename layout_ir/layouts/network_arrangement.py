@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from layout_ir.layouts.lane_stages import Label, Stages, find_arrangement
-from layout_ir.layouts.network_gather import PAD, Builder, chunks, collect
+from layout_ir.layouts.network_gather import PAD, Builder, chunks, collect, places_of
 
 
 def wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
@@ -31,7 +31,7 @@ def arrange(
     a vector.
     """
     width = len(builder.contents[columns[0][0]])
-    places = [_places(builder, [column[row] for column in columns]) for row in range(len(columns[0]))]
+    places = [places_of(builder, [column[row] for column in columns]) for row in range(len(columns[0]))]
     contents = [sorted(row) for row in places]
     rows = _row_weights(contents)
     if rows is None or len(contents[0]) < width:
@@ -55,16 +55,6 @@ def arrange(
         ]
         arranged.append((column, stages))
     return arranged
-
-
-def _places(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """The values and lanes in which each destination offset is."""
-    places: dict[int, list[tuple[int, int]]] = {}
-    for value in values:
-        for lane, offset in enumerate(builder.contents[value]):
-            if offset != PAD:
-                places.setdefault(offset, []).append((value, lane))
-    return places
 
 
 def _labels(bits: int, rows: dict[int, Label], lanes: dict[int, Label]) -> tuple[Label, ...]:

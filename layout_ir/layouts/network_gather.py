@@ -54,10 +54,7 @@ def chunks(length: int, lanes: int) -> list[tuple[int, int]]:
 
 def gather(builder: Builder, final: Sequence[int], wanted: Sequence[int], lanes: int, segment_bits: int) -> Network:
     """Collect every vector of the destination from the values that hold its lanes."""
-    places: dict[int, list[tuple[int, int]]] = {}
-    for value in final:
-        for lane, destination in enumerate(builder.contents[value]):
-            places.setdefault(destination, []).append((value, lane))
+    places = places_of(builder, final)
     width = len(builder.contents[final[0]])
     stores: list[Store] = []
     for start, length in _runs(sorted(set(wanted))):
@@ -66,6 +63,16 @@ def gather(builder: Builder, final: Sequence[int], wanted: Sequence[int], lanes:
             for part, value in _collect_in_parts(builder, needed, width):
                 stores.append(Store(start + first + part, len(builder.contents[value]), value))
     return simplified(Network(tuple(builder.values), tuple(stores), segment_bits))
+
+
+def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+    """The values and lanes in which each destination offset is."""
+    places: dict[int, list[tuple[int, int]]] = {}
+    for value in values:
+        for lane, offset in enumerate(builder.contents[value]):
+            if offset != PAD:
+                places.setdefault(offset, []).append((value, lane))
+    return places
 
 
 def _runs(offsets: Sequence[int]) -> list[tuple[int, int]]:

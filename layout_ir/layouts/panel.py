@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.symbols import is_multiple
 from layout_ir.layouts.tiling import Tile
 
 STRETCH_BYTES = 32 << 10
@@ -105,8 +105,7 @@ class Panel:
 
     def is_even(self, i: int) -> bool:
         """Whether all panels have the same steps of a shared axis."""
-        extent = self.group.axes[i].extent
-        return not is_symbolic(extent) and extent % self.steps[i] == 0
+        return is_multiple(self.group.axes[i].extent, self.steps[i])
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -124,6 +124,11 @@ def is_symbolic(number: int) -> bool:
     return abs(number) >= FACTOR_LIMIT
 
 
+def is_multiple(number: int, divisor: int) -> bool:
+    """Whether a number of a plan is a multiple of another for every size: one made of stand-ins may be so by chance."""
+    return divisor == 1 or (not is_symbolic(number) and number % divisor == 0)
+
+
 def is_stand_in(size: int) -> bool:
     """Whether a size is a stand-in, or a block size times one: what an unknown extent is, and no true one by chance."""
     if size < FACTOR_LIMIT:

@@ -17,7 +17,7 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.schedule import LINE_BYTES, Schedule
+from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_guards import line_products, rest_of_line
 
 
@@ -25,7 +25,7 @@ def panel_conditions(builder: LoopBuilder, panel: Panel, source_size: int, sched
     """What has to hold for panels; nothing where all extents are known."""
     if builder.unknown is None:
         return []
-    width = LINE_BYTES // schedule.lanes
+    width = panel_choice.LINE_BYTES // schedule.lanes
     cells = sum(box.cells for box in panel.group.boxes)
     lengths = [(cells, schedule.stream_bytes // width), *_least_extents(panel, width)]
     conditions = [

@@ -10,12 +10,10 @@ import math
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.panel_choice import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tiling import Tile
-
-LINE_BYTES = 64
-"""Size of a cache line."""
 
 SEGMENT_BYTES = 16
 """Part of a vector within which processors shuffle with one instruction."""

@@ -18,7 +18,7 @@ from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
-from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -101,10 +101,10 @@ def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[
     else:
         first = starts[level.axis]
         end = builder.index(AffineExpr.dimension(0) + level.inside, [first])
-        if axis.extent % level.inside:
+        if not is_multiple(axis.extent, level.inside):
             end = builder.minimum(end, axis.extent)
     with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
-        if level.is_last and axis.extent % level.step:
+        if level.is_last and not is_multiple(axis.extent, level.step):
             yield builder.minimum(index, axis.extent - level.step)
         else:
             yield index

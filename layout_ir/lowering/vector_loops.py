@@ -7,7 +7,7 @@ from functools import partial
 
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.panel import Group, Panel, group_boxes
-from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.panel_choice import LINE_BYTES, choose_panel
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols
 from layout_ir.layouts.tiling import Tile, choose_tile
@@ -15,7 +15,7 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
-from layout_ir.lowering.schedule import LINE_BYTES, Schedule, writes_whole_lines
+from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 

@@ -11,9 +11,6 @@ from layout_ir.layouts.index_map import IndexMap
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-LINE_BYTES = 64
-"""Size of a cache line."""
-
 
 def as_storage(array: npt.NDArray[Any], index_map: IndexMap, element: ElementType, what: str) -> npt.NDArray[Any]:
     """
@@ -64,6 +61,7 @@ def new_storage(index_map: IndexMap, dtype: npt.DTypeLike, fill: int = 0) -> npt
     import numpy as np
 
     from layout_ir.interpreter.reference import allocated_size
+    from layout_ir.layouts.panel_choice import LINE_BYTES
 
     dtype = np.dtype(dtype)
     size = allocated_size(index_map) * dtype.itemsize

@@ -15,6 +15,7 @@ from layout_ir.layouts.symbols import (
     Symbol,
     Symbols,
     Undecodable,
+    is_multiple,
     is_stand_in,
     is_symbolic,
 )
@@ -91,3 +92,14 @@ def test_a_form_that_depends_on_the_size_is_refused() -> None:
             lambda sizes: (small if sizes[2] < 8 else large).index_map(sizes),
             "nchw",
         )
+
+
+def test_a_multiple_is_one_for_every_size():
+    down, up = Symbol(0, 16, Rounding.DOWN), Symbol(0)
+    numbers = Symbols(((down, up),)).stand_ins
+    rest = numbers[up] - 16 * numbers[down]
+    assert rest % 5 == 0  # what is left of blocks of 16 seems a multiple of 5, and is not
+    assert not is_multiple(rest, 5)
+    assert is_multiple(rest, 1)
+    assert is_multiple(35, 5)
+    assert not is_multiple(36, 5)

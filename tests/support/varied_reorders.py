@@ -16,7 +16,6 @@ from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
 from layout_ir.layouts import panel_choice
 from layout_ir.layouts.element_type import element_type
-from layout_ir.lowering import schedule
 
 
 @dataclass(frozen=True)
@@ -128,6 +127,6 @@ def source_and_expected(case: Reorder, seed: int) -> tuple[np.ndarray, np.ndarra
 
 def placed(size: int, like: np.ndarray, misaligned: int) -> np.ndarray:
     """An array of sentinels that starts `misaligned` elements behind a multiple of a cache line."""
-    memory = np.full(size * like.itemsize + 2 * schedule.LINE_BYTES, SENTINEL, np.uint8)
-    start = -memory.ctypes.data % schedule.LINE_BYTES + misaligned * like.itemsize
+    memory = np.full(size * like.itemsize + 2 * panel_choice.LINE_BYTES, SENTINEL, np.uint8)
+    start = -memory.ctypes.data % panel_choice.LINE_BYTES + misaligned * like.itemsize
     return memory[start : start + size * like.itemsize].view(like.dtype)
