@@ -23,17 +23,23 @@ from layout_ir.lowering.schedule import (
     LINE_BYTES,
     LoopLevel,
     Schedule,
-    Target,
     choose_schedule,
     loop_levels,
     writes_whole_lines,
 )
+from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import grouped
 
 
 def explain_module(
-    context: Context, module: ModuleOp, *, vector_bytes: int, threads: bool = False, panels: bool = False
+    context: Context,
+    module: ModuleOp,
+    *,
+    vector_bytes: int,
+    threads: bool = False,
+    panels: bool = False,
+    preferences: Preferences = NO_PREFERENCES,
 ) -> str:
     """
     The plan of every copy that the module's functions make, with the schedule that `layout-to-loops` gives it.
@@ -41,7 +47,7 @@ def explain_module(
     The module itself is left as it is. The options are those of `layout-to-loops`. Raises `LayoutError` or xDSL's
     `DiagnosticException` where the lowering would.
     """
-    target = Target(vector_bytes, threads, panels)
+    target = Target(vector_bytes, threads, panels, preferences=preferences)
     lowered = module.clone()
     for stage in (ResolvePass(), ToBuffersPass()):
         stage.apply(context, lowered)

@@ -143,19 +143,20 @@ class _Filler:
     def _tiles(self, box: Box, tile: Tile, count: int, starts: Values, schedule: Schedule) -> None:
         axes = [i for i in range(count) if box.axes[i].extent > tile.extents[i]]
         order = sorted(axes, key=lambda i: -box.axes[i].source_stride)
-        level = LoopLevel(0, 1, prefetch=self._ahead() if schedule.prefetches else 0)
+        level = LoopLevel(0, 1, prefetch=self._ahead(schedule) if schedule.prefetches else 0)
         with ExitStack() as loops:
             for i in order:
                 index = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
                 starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
 
-    def _ahead(self) -> int:
-        """How far the next panel lies from this one in the source."""
+    def _ahead(self, schedule: Schedule) -> int:
+        """How far the next panel, or the one that is preferred, lies from this one in the source."""
         if not self.starts:
             return 0
         innermost = list(self.starts)[-1]
-        return self.panel.steps[innermost] * self.panel.group.boxes[self.position].axes[innermost].source_stride
+        panel = self.panel.steps[innermost] * self.panel.group.boxes[self.position].axes[innermost].source_stride
+        return panel * (schedule.preferences.prefetch_tiles or 1)
 
     def _loop(self, axis: Axis, i: int, step: int = 1):
         end = self.counts.get(i) if i < self.panel.group.shared else None

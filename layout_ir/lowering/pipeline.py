@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from layout_ir.lowering.flatten import FlattenPass
 from layout_ir.lowering.resolve import ResolvePass
+from layout_ir.lowering.target import NO_PREFERENCES, LoopOptions, Preferences, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
@@ -22,42 +22,33 @@ def lower(
     threads: bool = False,
     panels: bool = False,
     stream_bytes: int | None = None,
+    preferences: Preferences = NO_PREFERENCES,
 ) -> None:
     """
     Lower a module in place; afterwards no operation or attribute of the layout dialect is left.
 
     The options are those of `layout-to-loops`.
     """
-    to_loops = ToLoopsPass(vector_bytes, threads, panels, stream_bytes)
+    to_loops = ToLoopsPass.of(Target(vector_bytes, threads, panels, stream_bytes, preferences))
     for stage in (ResolvePass(), ToBuffersPass(), to_loops, FlattenPass()):
         stage.apply(context, module)
     module.verify()
 
 
 @dataclass(frozen=True)
-class LowerPass(ModulePass):
+class LowerPass(LoopOptions):
     """The whole lowering as one pass."""
 
     name = "layout-lower"
 
-    vector_bytes: int = 0
-    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
-
-    threads: bool = False
-    """Whether the outermost loops are parallel."""
-
-    panels: bool = False
-    """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
-
-    stream_bytes: int | None = None
-    """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = self.target
         lower(
             ctx,
             op,
-            vector_bytes=self.vector_bytes,
-            threads=self.threads,
-            panels=self.panels,
-            stream_bytes=self.stream_bytes,
+            vector_bytes=target.vector_bytes,
+            threads=target.threads,
+            panels=target.panels,
+            stream_bytes=target.stream_bytes,
+            preferences=target.preferences,
         )

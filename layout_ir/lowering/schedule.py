@@ -14,6 +14,7 @@ from layout_ir.layouts.panel_choice import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
 SEGMENT_BYTES = 16
 """Part of a vector within which processors shuffle with one instruction."""
@@ -41,23 +42,6 @@ FAR_LINES = 64
 
 STREAM_BYTES = 24 << 20
 """Destinations from this size on bypass the caches: they would push everything else out of them."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What loops are made for."""
-
-    vector_bytes: int = 0
-    """Width of the vector registers; 0 for scalar loops."""
-
-    threads: bool = False
-    """Whether the outermost loops may run in parallel."""
-
-    panels: bool = False
-    """Whether the processor writes lines in parts so slowly that putting them together first is faster."""
-
-    stream_bytes: int | None = None
-    """Size of a destination from which on it bypasses the caches; `STREAM_BYTES` by default."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +75,13 @@ class Schedule:
     segment: int | None = None
     """Elements of the part of a vector within which shuffles are cheap; None for all."""
 
+    preferences: Preferences = NO_PREFERENCES
+    """What else was chosen beforehand."""
+
+    def preferred_axis(self, along_source: int | None, along_destination: int | None) -> int | None:
+        """Of two axes the one along which prefetching was chosen; None where the choice is open."""
+        return {"source": along_source, "destination": along_destination}.get(self.preferences.prefetch or "")
+
     def __str__(self) -> str:
         traits = [name for name in ("streams", "panels", "prefetches", "threads") if getattr(self, name)]
         return f"vectors of {self.lanes} elements" + "".join(f", {trait}" for trait in traits)
@@ -114,15 +105,19 @@ class LoopLevel:
 def choose_schedule(target: Target, element_bytes: int, cells: int, elements: int) -> Schedule:
     """The schedule of a copy that writes `cells` and reads `elements`."""
     stream_bytes = STREAM_BYTES if target.stream_bytes is None else target.stream_bytes
-    streams = cells * element_bytes >= stream_bytes and target.vector_bytes == LINE_BYTES
+    preferences = target.preferences
+    streams = cells * element_bytes >= stream_bytes if preferences.streams is None else preferences.streams
+    streams = streams and target.vector_bytes == LINE_BYTES
+    is_large = elements * element_bytes >= stream_bytes
     return Schedule(
         lanes=target.vector_bytes // element_bytes,
         segment=SEGMENT_BYTES // element_bytes,
         streams=streams,
-        prefetches=elements * element_bytes >= stream_bytes,
+        prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
         threads=target.threads,
         panels=target.panels and streams,
         stream_bytes=stream_bytes,
+        preferences=preferences,
     )
 
 
@@ -154,9 +149,12 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     if along_source is None or along_destination is None or along_source == along_destination:
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
         rows = sum(isinstance(value, Load) for value in tile.network.values)
-        if schedule.prefetches and levels and rows >= STREAMS:
-            follows = levels[-1].axis == along_destination and box.axes[levels[-1].axis].source_stride != 1
-            levels[-1] = _prefetching(box, levels[-1], PREFETCHED_TILES if follows else 1)
+        if schedule.prefetches and levels and (rows >= STREAMS or schedule.preferences.prefetch):
+            innermost = levels[-1].axis
+            follows = innermost == along_destination and box.axes[innermost].source_stride != 1
+            preferred = schedule.preferred_axis(along_source, along_destination)
+            axis = preferred if preferred in walked else innermost
+            levels = _with_prefetching(box, levels, schedule, axis, PREFETCHED_TILES if follows else 1)
     else:
         others = [i for i in walked if i not in (along_source, along_destination)]
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
@@ -173,7 +171,9 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) ->
     """
     levels: list[LoopLevel] = []
     inside: list[LoopLevel] = []
-    block_tiles = 1 if _rows_collide(box, tile, schedule.lanes, outer, inner) else schedule.block_tiles
+    block_tiles = schedule.preferences.block_tiles
+    if block_tiles is None:
+        block_tiles = 1 if _rows_collide(box, tile, schedule.lanes, outer, inner) else schedule.block_tiles
     for i in (inner, outer) if block_tiles > 1 else (outer, inner):
         step = tile.extents[i]
         if block_tiles > 1 and box.axes[i].extent > step * block_tiles:
@@ -183,8 +183,9 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) ->
             inside.append(LoopLevel(i, step))
     if schedule.prefetches:
         has_far_rows = tile.extents[outer] > 1 and box.axes[outer].source_stride >= FAR_LINES * schedule.lanes
-        ahead = next(k for k, level in enumerate(inside) if level.axis == (inner if has_far_rows else outer))
-        inside[ahead] = _prefetching(box, inside[ahead], PREFETCHED_TILES)
+        preferred = schedule.preferred_axis(inner, outer)
+        axis = (inner if has_far_rows else outer) if preferred is None else preferred
+        inside = _with_prefetching(box, inside, schedule, axis, PREFETCHED_TILES)
     return levels + inside
 
 
@@ -196,9 +197,13 @@ def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> b
     )
 
 
-def _prefetching(box: Box, level: LoopLevel, steps: int) -> LoopLevel:
-    """The same loop, whose tiles ask for the source of the tile that comes `steps` later."""
-    return replace(level, prefetch=steps * level.step * box.axes[level.axis].source_stride)
+def _with_prefetching(box: Box, levels: list[LoopLevel], schedule: Schedule, axis: int, tiles: int) -> list[LoopLevel]:
+    """The same loops, whose tiles ask for the source of the tile that comes some tiles later along an axis."""
+    ahead = schedule.preferences.prefetch_tiles or tiles
+    return [
+        replace(level, prefetch=ahead * level.step * box.axes[axis].source_stride) if level.axis == axis else level
+        for level in levels
+    ]
 
 
 def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> int | None:

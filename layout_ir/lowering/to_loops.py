@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
@@ -33,13 +32,11 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.extent_values import ExtentValues
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
 from layout_ir.lowering.quantities import Unknown
-from layout_ir.lowering.schedule import Schedule, Target, choose_schedule
+from layout_ir.lowering.schedule import Schedule, choose_schedule
+from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
 from layout_ir.lowering.vector_loops import emit_vector_boxes
-
-VECTOR_WIDTHS = (0, 16, 32, 64)
-"""Bytes of the vectors that processors have; 0 for scalar loops."""
 
 
 def storage_element_type(element: Attribute) -> Attribute:
@@ -154,22 +151,10 @@ def flat_type(buffer: Stored) -> MemRefType[Attribute]:
 
 
 @dataclass(frozen=True)
-class ToLoopsPass(ModulePass):
+class ToLoopsPass(LoopOptions):
     """Lower every `layout.copy` to scf loops, affine.apply and loads and stores on flat memrefs."""
 
     name = "layout-to-loops"
-
-    vector_bytes: int = 0
-    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
-
-    threads: bool = False
-    """Whether the outermost loops are parallel."""
-
-    panels: bool = False
-    """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
-
-    stream_bytes: int | None = None
-    """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
 
     device: bool = False
     """Whether all loops are parallel, as the kernels of a device start from, but for those between vector tiles."""
@@ -181,11 +166,5 @@ class ToLoopsPass(ModulePass):
     """With `device`: elements along the side of the largest tile in local memory, more of small elements; 0: none."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.vector_bytes not in VECTOR_WIDTHS:
-            widths = ", ".join(map(str, VECTOR_WIDTHS))
-            raise PassFailedException(
-                f"layout-to-loops: expected vector-bytes to be one of {widths}, got {self.vector_bytes}"
-            )
-        target = Target(self.vector_bytes, self.threads, self.panels, self.stream_bytes)
-        pattern = LowerCopy(target, self.device, self.most_lanes, self.tile)
+        pattern = LowerCopy(self.target, self.device, self.most_lanes, self.tile)
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

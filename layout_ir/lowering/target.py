@@ -1,0 +1,118 @@
+"""What loops are made for, as a value and as the options of passes."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Self
+
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from layout_ir.errors import nearest
+from layout_ir.layouts.panel_choice import LINE_BYTES
+
+VECTOR_WIDTHS = (0, 16, 32, 64)
+"""Bytes of the vectors that processors have; 0 for scalar loops."""
+
+PREFETCHES = ("none", "source", "destination")
+"""Along what the source of later tiles can be asked for."""
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Choices that are made for the cost model; it makes those that are None itself. No result depends on them."""
+
+    block_tiles: int | None = None
+    """Tiles along each side of the blocks of a transposition; 1 for no blocks."""
+
+    prefetch: str | None = None
+    """Along what the source of later tiles is asked for ahead of time: `source`, `destination`, or `none`."""
+
+    prefetch_tiles: int | None = None
+    """How many tiles, or panels, ahead."""
+
+    streams: bool | None = None
+    """Whether whole lines of the destination bypass the caches."""
+
+
+NO_PREFERENCES = Preferences()
+"""All is left to the cost model."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What loops are made for."""
+
+    vector_bytes: int = 0
+    """Width of the vector registers; 0 for scalar loops."""
+
+    threads: bool = False
+    """Whether the outermost loops may run in parallel."""
+
+    panels: bool = False
+    """Whether the processor writes lines in parts so slowly that putting them together first is faster."""
+
+    stream_bytes: int | None = None
+    """Size of a destination from which on it bypasses the caches; `STREAM_BYTES` by default."""
+
+    preferences: Preferences = NO_PREFERENCES
+
+
+@dataclass(frozen=True)
+class LoopOptions(ModulePass):
+    """A target as the options of a pass."""
+
+    vector_bytes: int = 0
+    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
+
+    threads: bool = False
+    """Whether the outermost loops are parallel."""
+
+    panels: bool = False
+    """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
+
+    stream_bytes: int | None = None
+    """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
+
+    block_tiles: int | None = None
+    """Tiles along each side of the blocks of a transposition; this and the following are chosen by a cost model."""
+
+    prefetch: str | None = None
+    """Along what the source of later tiles is asked for ahead of time: `source`, `destination`, or `none`."""
+
+    prefetch_tiles: int | None = None
+    """How many tiles, or panels, ahead."""
+
+    streams: bool | None = None
+    """Whether whole lines of the destination bypass the caches, which needs vectors of 64 bytes."""
+
+    @classmethod
+    def of(cls, target: Target) -> Self:
+        """The pass with the options that mean `target`."""
+        options = target.vector_bytes, target.threads, target.panels, target.stream_bytes
+        return cls(*options, *astuple(target.preferences))
+
+    @property
+    def target(self) -> Target:
+        """What the options mean; raises `PassFailedException` where there is no such target."""
+        self._check_one_of("vector-bytes", self.vector_bytes, VECTOR_WIDTHS)
+        self._check_one_of("prefetch", self.prefetch, (None, *PREFETCHES))
+        for name, number in (("block-tiles", self.block_tiles), ("prefetch-tiles", self.prefetch_tiles)):
+            if number is not None and number < 1:
+                raise PassFailedException(f"{self.name}: expected {name} to be at least 1, got {number}")
+        if self.prefetch == "none" and self.prefetch_tiles is not None:
+            raise PassFailedException(f"{self.name}: expected no prefetch-tiles with prefetch=none")
+        if self.streams and self.vector_bytes != LINE_BYTES:
+            raise PassFailedException(
+                f"{self.name}: expected streams with vector-bytes={LINE_BYTES} alone, got {self.vector_bytes}"
+            )
+        preferences = Preferences(self.block_tiles, self.prefetch, self.prefetch_tiles, self.streams)
+        return Target(self.vector_bytes, self.threads, self.panels, self.stream_bytes, preferences)
+
+    def _check_one_of(self, name: str, value: object, known: tuple[object, ...]) -> None:
+        if value not in known:
+            names = [str(one) for one in known if one is not None]
+            suggestion = nearest(str(value), names) if isinstance(value, str) else ""
+            raise PassFailedException(
+                f"{self.name}: expected {name} to be one of {', '.join(names)}, got {value}{suggestion}"
+            )
