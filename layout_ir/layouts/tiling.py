@@ -108,12 +108,17 @@ def _true_cost(box: Box, tile: Tile, lanes: int) -> float:
     A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
     lines in parts.
     """
-    walked = [
-        -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, tile.extents, strict=True)
-    ]
     stores = tile.network.stores
     writes_parts = any(store.lanes < lanes for store in stores) or len(stores) * lanes > tile.elements
-    return tile.cost * max(math.prod(walked) / TOLERATED_OVERLAP, 1) * (PARTS_OF_LINES if writes_parts else 1)
+    overlap = max(walked_cells(box, tile) / TOLERATED_OVERLAP, 1)
+    return tile.cost * overlap * (PARTS_OF_LINES if writes_parts else 1)
+
+
+def walked_cells(box: Box, tile: Tile) -> float:
+    """Cells that all tiles of a box move, over the cells that it has."""
+    return math.prod(
+        -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, tile.extents, strict=True)
+    )
 
 
 def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, vectors: Vectors) -> Tile:

@@ -15,7 +15,7 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
 from layout_ir.layouts.symbols import readable
-from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.panel_loops import walk_order
 from layout_ir.lowering.resolve import ResolvePass
@@ -28,6 +28,7 @@ from layout_ir.lowering.schedule import (
     writes_whole_lines,
 )
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
+from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import grouped
 
@@ -83,7 +84,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
             lines += _panel(panel, schedule)
             continue
         for part in group.boxes:
-            tile = choose_tile(part, schedule.lanes, source_size, schedule.segment)
+            tile = tile_of(part, schedule, source_size)
             lines.append(str(part))
             lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
     return [readable(line, plan.unknown) for line in lines]

@@ -7,6 +7,7 @@ What is decided here changes the speed of a kernel and nothing else.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
@@ -66,6 +67,9 @@ class Schedule:
     panels: bool = False
     """Whether lines that tiles write in parts are put together first."""
 
+    narrows: bool = False
+    """Whether everything stays in the caches, where vectors of half a line may be faster."""
+
     stream_bytes: int = STREAM_BYTES
     """Size of a destination from which on it bypasses the caches."""
 
@@ -113,6 +117,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         lanes=target.vector_bytes // element_bytes,
         segment=SEGMENT_BYTES // element_bytes,
         streams=streams,
+        narrows=cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
         prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
         threads=target.threads,
         panels=target.panels and streams,
@@ -132,13 +137,42 @@ def writes_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
     )
 
 
+def covers_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
+    """Whether tiles write whole lines of the destination, be it in several stores; all but the last along an axis."""
+    covered = {store.offset + lane for store in tile.network.stores for lane in range(store.lanes)}
+    return all(start % lanes == 0 for start in destination_starts(box, tile)) and all(
+        line in covered and all(line + lane in covered for lane in range(lanes))
+        for line in {offset // lanes * lanes for offset in covered}
+    )
+
+
 def line_starts(box: Box, tile: Tile) -> list[int]:
     """Offsets in the destination of which all places of stores are sums of multiples."""
-    starts = [constant_value(box.destination_offset), *(store.offset for store in tile.network.stores)]
-    for axis, steps in zip(box.axes, tile.extents, strict=True):
-        if axis.extent > steps:
-            starts += [axis.destination_stride * steps, axis.destination_stride * (axis.extent - steps)]
-    return starts
+    moved_back = [
+        axis.destination_stride * (axis.extent - steps)
+        for axis, steps in zip(box.axes, tile.extents, strict=True)
+        if axis.extent > steps
+    ]
+    return [*destination_starts(box, tile), *moved_back, *(store.offset for store in tile.network.stores)]
+
+
+def destination_starts(box: Box, tile: Tile) -> list[int]:
+    """Offsets in the destination of which the places of all tiles are sums of multiples, but for the last ones'."""
+    strides = [axis.destination_stride for axis in box.axes]
+    return [constant_value(box.destination_offset), *_steps_between(box, tile, strides)]
+
+
+def source_starts(box: Box, tile: Tile) -> list[int]:
+    """The same in the source."""
+    return [constant_value(box.source_offset), *_steps_between(box, tile, [axis.source_stride for axis in box.axes])]
+
+
+def _steps_between(box: Box, tile: Tile, strides: Sequence[int]) -> list[int]:
+    return [
+        stride * steps
+        for axis, steps, stride in zip(box.axes, tile.extents, strides, strict=True)
+        if axis.extent > steps
+    ]
 
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
@@ -162,13 +196,18 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     return _parallel(box, tile, schedule, levels) if schedule.threads else levels
 
 
-def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) -> list[LoopLevel]:
+def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> list[LoopLevel]:
     """
     Blocks of tiles along the destination, in them along the source; inside of a block the same once more.
+
+    Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then.
 
     What is prefetched depends on the rows of a tile. Where they lie far from each other, it is the next block of the
     same rows: a row's next lines lie close, and its page is open. Where they lie close, it is the rows that follow.
     """
+    outer, inner = along_destination, along_source
+    if schedule.narrows and not covers_whole_lines(box, tile, schedule.lanes):
+        outer, inner = inner, outer
     levels: list[LoopLevel] = []
     inside: list[LoopLevel] = []
     block_tiles = schedule.preferences.block_tiles
@@ -182,9 +221,11 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, outer: int, inner: int) ->
         else:
             inside.append(LoopLevel(i, step))
     if schedule.prefetches:
-        has_far_rows = tile.extents[outer] > 1 and box.axes[outer].source_stride >= FAR_LINES * schedule.lanes
-        preferred = schedule.preferred_axis(inner, outer)
-        axis = (inner if has_far_rows else outer) if preferred is None else preferred
+        axis = schedule.preferred_axis(along_source, along_destination)
+        if axis is None:
+            far = tile.extents[along_destination] > 1
+            far = far and box.axes[along_destination].source_stride >= FAR_LINES * schedule.lanes
+            axis = along_source if far else along_destination
         inside = _with_prefetching(box, inside, schedule, axis, PREFETCHED_TILES)
     return levels + inside
 

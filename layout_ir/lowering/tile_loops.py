@@ -23,13 +23,14 @@ from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels, writes_whole_lines
+from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import Guards
 
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box without loose pads: tile by tile, or scalar loops where they are as good."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
-    tile = choose_tile(part, schedule.lanes, source_size, schedule.segment)
+    tile = tile_of(part, schedule, source_size)
     if tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, part, buffers, schedule.threads)
     elif builder.unknown is not None:

@@ -1,0 +1,111 @@
+"""
+Which tile moves a box: the one of fewest instructions, or, for data that stay in the caches, of narrower vectors.
+
+What is written past the caches goes in whole lines, by vectors as long as a line. In the caches there is another side
+to such vectors: wherever they do not begin at a multiple of a line, each of them touches two lines, while of vectors of
+half a line only every other one does.
+"""
+
+from __future__ import annotations
+
+import math
+
+from layout_ir.layouts.lane_stages import is_cheap
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, moves_whole_parts, width_of
+from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.tiling import Tile, choose_tile, walked_cells
+from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
+
+LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0
+"""Cycles of an instruction, as a processor loads twice a cycle."""
+
+NARROW = 0.5
+"""Share of that for half a line, where an instruction does not move anything between the segments of a vector."""
+
+SPLIT_LOAD, SPLIT_STORE, SPLIT_NARROW_STORE = 2.0, 3.0, 2.0
+"""Further cycles of an access that touches two lines. Measured on Intel's Ice Lake."""
+
+MASKS_KEPT = 16
+"""Masks of general shuffles that stay in registers; the others are read again for every tile, for half as much."""
+
+CYCLES_OF_LINE = 2.0
+"""What a line takes on its way to or from the second-level cache: no kernel is faster."""
+
+WORTH_NARROWING = 1.02
+"""By how much vectors of half a line have to be better, unless they only copy."""
+
+
+def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
+    """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
+    wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)
+    if wide is None or not schedule.narrows or any(map(is_symbolic, (box.cells, source_size))):
+        return wide
+    narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment)
+    if narrow is None or has_loose_pads(box, narrow):
+        return wide
+    least = 1 if is_copy(wide.network) else WORTH_NARROWING
+    is_better = cached_cycles(box, narrow, schedule.lanes) * least <= cached_cycles(box, wide, schedule.lanes)
+    return narrow if is_better else wide
+
+
+def has_loose_pads(box: Box, tile: Tile) -> bool:
+    """Whether some steps of an axis that the tile takes one by one copy, and the others pad."""
+    return any(not axis.is_full and steps == 1 for axis, steps in zip(box.axes, tile.extents, strict=True))
+
+
+def is_copy(network: Network) -> bool:
+    """Whether a network stores nothing but what it loads."""
+    return not any(isinstance(value, Shuffle) for value in network.values)
+
+
+def cached_cycles(box: Box, tile: Tile, line: int) -> float:
+    """Estimated cycles for a cell of the destination while all data are in the caches; `line` in elements."""
+    work = max(_work(tile.network, line) / tile.elements, CYCLES_OF_LINE * 2 / line)
+    return (work + _splits(box, tile, line) / tile.elements) * walked_cells(box, tile)
+
+
+def _work(network: Network, line: int) -> float:
+    """Cycles of a network's instructions, of which a processor shuffles and moves data at the same time."""
+    shuffles = [value for value in network.values if isinstance(value, Shuffle)]
+    dear = [value.mask for value in shuffles if not is_cheap(value.mask, *_widths(network, value))]
+    inside = [value for value in shuffles if _stays_inside_segments(network, value) and len(value.mask) < line]
+    cycles = SHUFFLE * (len(shuffles) - (1 - NARROW) * len(inside))
+    if len(set(dear)) > MASKS_KEPT:
+        cycles += LOAD * len(dear)
+    loads = LOAD * sum(isinstance(value, Load) for value in network.values)
+    stores = STORE * sum(NARROW if store.lanes < line else 1 for store in network.stores)
+    return max(cycles, loads + stores)
+
+
+def _stays_inside_segments(network: Network, value: Shuffle) -> bool:
+    bits = network.segment_bits
+    return is_cheap(value.mask, *_widths(network, value)) and not moves_whole_parts(value.mask, bits)
+
+
+def _widths(network: Network, value: Shuffle) -> tuple[int, int]:
+    """Lanes of what a shuffle takes, and the binary logarithm of those in a segment."""
+    return width_of(network.values[value.left]), network.segment_bits
+
+
+def _splits(box: Box, tile: Tile, line: int) -> float:
+    """Expected cycles that loads and stores of one tile take because they touch two lines."""
+    apart_from = math.gcd(line, *source_starts(box, tile))
+    apart_to = math.gcd(line, *destination_starts(box, tile))
+    loads = sum(
+        SPLIT_LOAD * split_share(math.gcd(apart_from, value.offset), value.lanes, line)
+        for value in tile.network.values
+        if isinstance(value, Load)
+    )
+    stores = sum(
+        (SPLIT_STORE if store.lanes == line else SPLIT_NARROW_STORE)
+        * split_share(math.gcd(apart_to, store.offset), store.lanes, line)
+        for store in tile.network.stores
+    )
+    return loads + stores
+
+
+def split_share(granularity: int, lanes: int, line: int) -> float:
+    """Of the accesses to `lanes` elements at multiples of `granularity`, which divides a line: how many touch two."""
+    places = range(0, line, granularity)
+    return sum(place + lanes > line for place in places) / len(places)

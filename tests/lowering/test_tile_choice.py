@@ -1,0 +1,84 @@
+"""Vectors of half a line are for data in the caches, where whole ones would touch two lines each."""
+
+from __future__ import annotations
+
+import pytest
+
+from layout_ir import layout
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.tiling import choose_tile
+from layout_ir.lowering.schedule import Schedule, Target, choose_schedule, covers_whole_lines, loop_levels
+from layout_ir.lowering.tile_choice import cached_cycles, has_loose_pads, split_share, tile_of
+
+LINE = 16
+SMALL, LARGE = 1 << 16, 1 << 26
+
+
+def boxes(source: str, destination: str, shape: tuple[int, ...]) -> tuple[list[Box], int]:
+    left, right = (layout(f"onednn:{text}").index_map(shape, "f32") for text in (source, destination))
+    return list(make_plan(left, right).boxes), left.storage_size
+
+
+def schedule_of(vector_bytes: int, cells: int) -> Schedule:
+    return choose_schedule(Target(vector_bytes), 4, cells, cells)
+
+
+@pytest.mark.parametrize(
+    ("granularity", "lanes", "share"),
+    [
+        (16, 16, 0),
+        (8, 16, 1 / 2),
+        (4, 16, 3 / 4),
+        (1, 16, 15 / 16),
+        (8, 8, 0),
+        (4, 8, 1 / 4),
+        (1, 8, 7 / 16),
+        (1, 1, 0),
+    ],
+)
+def test_how_many_accesses_touch_two_lines(granularity: int, lanes: int, share: float) -> None:
+    assert split_share(granularity, lanes, LINE) == share
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "lanes"),
+    [
+        ("ab", "ba", (256, 256), 16),  # whole lines on both sides
+        ("ab", "ba", (331, 199), 8),  # none on either
+        ("nhwc", "nChw16c", (1, 64, 32, 32), 8),  # copies whole lines, which any vectors do
+        ("nchw", "nhwc", (1, 3, 147, 147), 8),
+    ],
+)
+def test_vectors_of_half_a_line(source: str, destination: str, shape: tuple[int, ...], lanes: int) -> None:
+    (box,), size = boxes(source, destination, shape)
+    chosen = tile_of(box, schedule_of(64, SMALL), size)
+    assert chosen is not None
+    assert {store.lanes for store in chosen.network.stores} == {lanes}
+    large = tile_of(box, schedule_of(64, LARGE), size)
+    assert large == choose_tile(box, LINE, size, 4)
+    assert tile_of(box, schedule_of(32, SMALL), size) == choose_tile(box, LINE // 2, size, 4)
+
+
+@pytest.mark.parametrize("channels", [3, 5, 16, 35])
+@pytest.mark.parametrize("destination", ["nhwc", "nChw8c", "nChw16c", "nChw32c"])
+def test_no_choice_is_worse_than_the_wide_one(channels: int, destination: str) -> None:
+    found, size = boxes("nchw", destination, (2, channels, 13, 9))
+    for box in found:
+        wide, chosen = choose_tile(box, LINE, size, 4), tile_of(box, schedule_of(64, SMALL), size)
+        assert (wide is None) == (chosen is None)
+        if wide is not None and chosen is not None and chosen != wide:
+            assert cached_cycles(box, chosen, LINE) <= cached_cycles(box, wide, LINE)
+            assert not has_loose_pads(box, chosen)
+
+
+@pytest.mark.parametrize("shape", [(331, 199), (256, 272), (200, 240), (75, 77)])
+def test_lines_in_parts_are_completed_at_once(shape: tuple[int, int]) -> None:
+    """In the caches blocks of tiles follow each other along the destination, unless tiles write whole lines of it."""
+    (box,), size = boxes("ab", "ba", shape)
+    schedule = schedule_of(64, SMALL)
+    tile = tile_of(box, schedule, size)
+    assert tile is not None
+    innermost = [level.axis for level in loop_levels(box, tile, schedule) if level.inside is None][-1]
+    continues = box.axes[innermost].destination_stride == 1
+    assert continues == (not covers_whole_lines(box, tile, LINE))
