@@ -17,14 +17,13 @@ from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
+from layout_ir.lowering.loop_order import LoopLevel, loop_levels
 from layout_ir.lowering.panel_loops import walk_order
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,
-    LoopLevel,
     Schedule,
     choose_schedule,
-    loop_levels,
     writes_whole_lines,
 )
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
@@ -130,7 +129,9 @@ def _tile_text(box: Box, tile: Tile) -> str:
     extents = " x ".join(
         f"{axis.name} {steps}" for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1
     )
-    return f"tile of {extents or 'one element'}: {_instructions(tile.network)}, {tile.cost:.2f} an element"
+    lanes = max(store.lanes for store in tile.network.stores)
+    moves = f"{_instructions(tile.network)} of up to {lanes} elements"
+    return f"tile of {extents or 'one element'}: {moves}, {tile.cost:.2f} an element"
 
 
 def _instructions(network: Network) -> str:

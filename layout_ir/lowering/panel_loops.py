@@ -19,8 +19,9 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_order import LoopLevel
 from layout_ir.lowering.panel_flush import Flush
-from layout_ir.lowering.schedule import LoopLevel, Schedule
+from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_loops import TileEmitter
 
 SHARED_TRIPS = 8

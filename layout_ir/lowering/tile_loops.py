@@ -22,7 +22,8 @@ from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.schedule import LoopLevel, Schedule, loop_levels, writes_whole_lines
+from layout_ir.lowering.loop_order import LoopLevel, loop_levels
+from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import Guards
 

@@ -8,7 +8,9 @@ from layout_ir import layout
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import choose_tile
-from layout_ir.lowering.schedule import Schedule, Target, choose_schedule, covers_whole_lines, loop_levels
+from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
+from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import cached_cycles, has_loose_pads, split_share, tile_of
 
 LINE = 16

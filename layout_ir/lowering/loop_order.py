@@ -1,0 +1,177 @@
+"""The loops around a tile: their order, blocks of tiles, what is asked for ahead of time, what threads share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.schedule import Schedule, covers_whole_lines
+
+PREFETCHED_TILES = 2
+"""How many tiles ahead the source is asked for."""
+
+STREAMS = 16
+"""Rows from which on a processor's own prefetcher does not follow them all."""
+
+CACHE_SETS = 64
+"""Lines after which a first-level cache's sets repeat."""
+
+COLLIDING_ROWS = 64
+"""Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
+
+THREAD_PARTS = 32
+"""Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
+
+FAR_LINES = 64
+"""Lines between rows from which on they lie in different pages."""
+
+
+@dataclass(frozen=True)
+class LoopLevel:
+    """One loop over the starts of tiles (or of blocks of tiles) along an axis."""
+
+    axis: int
+    step: int
+    inside: int | None = None
+    """Length of the block that the loop walks, None for the whole axis."""
+    is_last: bool = True
+    """Whether no further loop cuts this axis."""
+    prefetch: int = 0
+    """Elements of the source ahead of which each load prefetches."""
+    is_parallel: bool = False
+
+
+def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
+    """The loops around a tile, outermost first."""
+    walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i]]
+    along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
+    along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
+    if along_source is None or along_destination is None or along_source == along_destination:
+        levels = [LoopLevel(i, tile.extents[i]) for i in walked]
+        rows = sum(isinstance(value, Load) for value in tile.network.values)
+        if schedule.prefetches and levels and (rows >= STREAMS or schedule.preferences.prefetch):
+            innermost = levels[-1].axis
+            follows = innermost == along_destination and box.axes[innermost].source_stride != 1
+            preferred = schedule.preferred_axis(along_source, along_destination)
+            axis = preferred if preferred in walked else innermost
+            levels = _with_prefetching(box, levels, schedule, axis, PREFETCHED_TILES if follows else 1)
+    else:
+        others = [i for i in walked if i not in (along_source, along_destination)]
+        levels = [LoopLevel(i, tile.extents[i]) for i in others]
+        levels += _blocks(box, tile, schedule, along_destination, along_source)
+    return _parallel(box, tile, schedule, levels) if schedule.threads else levels
+
+
+def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> list[LoopLevel]:
+    """
+    Blocks of tiles along the destination, in them along the source; inside of a block the same once more.
+
+    Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then.
+
+    What is prefetched depends on the rows of a tile. Where they lie far from each other, it is the next block of the
+    same rows: a row's next lines lie close, and its page is open. Where they lie close, it is the rows that follow.
+    """
+    outer, inner = along_destination, along_source
+    if schedule.narrows and not covers_whole_lines(box, tile, schedule.lanes):
+        outer, inner = inner, outer
+    levels: list[LoopLevel] = []
+    inside: list[LoopLevel] = []
+    block_tiles = schedule.preferences.block_tiles
+    if block_tiles is None:
+        block_tiles = 1 if _rows_collide(box, tile, schedule.lanes, outer, inner) else schedule.block_tiles
+    for i in (inner, outer) if block_tiles > 1 else (outer, inner):
+        step = tile.extents[i]
+        if block_tiles > 1 and box.axes[i].extent > step * block_tiles:
+            levels.insert(0, LoopLevel(i, step * block_tiles, is_last=False))
+            inside.append(LoopLevel(i, step, inside=step * block_tiles))
+        else:
+            inside.append(LoopLevel(i, step))
+    if schedule.prefetches:
+        axis = schedule.preferred_axis(along_source, along_destination)
+        if axis is None:
+            far = tile.extents[along_destination] > 1
+            far = far and box.axes[along_destination].source_stride >= FAR_LINES * schedule.lanes
+            axis = along_source if far else along_destination
+        inside = _with_prefetching(box, inside, schedule, axis, PREFETCHED_TILES)
+    return levels + inside
+
+
+def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:
+    """Whether the rows of more than one tile compete, on both sides, for the few places of one set of a cache."""
+    far = (box.axes[outer].source_stride, box.axes[inner].destination_stride)
+    return max(tile.extents[outer], tile.extents[inner]) >= COLLIDING_ROWS and all(
+        stride % (CACHE_SETS * lanes) == 0 for stride in far
+    )
+
+
+def _with_prefetching(box: Box, levels: list[LoopLevel], schedule: Schedule, axis: int, tiles: int) -> list[LoopLevel]:
+    """The same loops, whose tiles ask for the source of the tile that comes some tiles later along an axis."""
+    ahead = schedule.preferences.prefetch_tiles or tiles
+    return [
+        replace(level, prefetch=ahead * level.step * box.axes[axis].source_stride) if level.axis == axis else level
+        for level in levels
+    ]
+
+
+def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> int | None:
+    """The axis along which the next tile continues this tile's lines."""
+    candidates = [i for i in walked if tile.extents[i] > 1 and strides[i] > 0]
+    expected = 1
+    while True:
+        following = next((i for i, stride in enumerate(strides) if stride == expected), None)
+        if following is None:
+            return min(candidates, key=lambda i: strides[i], default=None)
+        if following in walked:
+            return following
+        if box.axes[following].extent == 1:
+            return None
+        expected *= box.axes[following].extent
+
+
+def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
+    """
+    Let threads share a loop: the outermost that keeps their lines of the destination apart, or else the one whose steps
+    lie farthest from each other there.
+
+    Its steps are grouped so that a line belongs to one group: threads that write parts of one line take it from each
+    other again and again. Inside of a group the loops keep their order.
+    """
+    outer = [position for position, level in enumerate(levels) if level.inside is None]
+    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
+    apart = [position for position in outer if _keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
+    for position in [*apart, *farthest]:
+        level = levels[position]
+        axis = box.axes[level.axis]
+        length = level.step * _group(axis, tile.extents[level.axis], level.step, schedule.lanes)
+        if axis.extent < 2 * length:
+            continue
+        if position == 0 and length == level.step:
+            return [replace(level, is_parallel=True), *levels[1:]]
+        shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
+        return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
+    return levels
+
+
+def _keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
+    """Whether what lies between the steps of an axis are whole lines, or less than one of its steps."""
+    step = box.axes[shared].destination_stride
+    return all(
+        axis.destination_stride < step or axis.destination_stride % lanes == 0
+        for i, axis in enumerate(box.axes)
+        if i != shared
+    )
+
+
+def _group(axis: Axis, tile_steps: int, step: int, lanes: int) -> int:
+    """Steps of a loop for one thread: whole lines of the destination, and for the last more than a moved-back tile."""
+    whole = lanes // math.gcd(lanes, axis.destination_stride * step)
+    group = whole * max(min(axis.extent // (step * whole * THREAD_PARTS), THREAD_PARTS), 1)
+    tiles = -(-axis.extent // tile_steps)
+    while (
+        axis.extent % tile_steps and (tiles - 1) % (group * step // tile_steps) == 0 and axis.extent >= 2 * group * step
+    ):
+        group += whole
+    return group
