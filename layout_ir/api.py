@@ -120,6 +120,7 @@ def compile_reorder(
     dims: str | None = None,
     device: str | None = None,
     images: bool = False,
+    tune: bool = False,
 ) -> Kernel:
     """
     A kernel that copies a tensor from one layout to another: `kernel(src_storage, dst_storage)` returns `dst_storage`.
@@ -127,7 +128,8 @@ def compile_reorder(
     `src`, `dst`: layouts, or texts as in `layout`; `dims` is the order of the logical dims of texts. `shape`: extents
     of the logical dims; None for one that the kernel takes: `kernel(source, destination, sizes=(8, 56, 56))`. `dtype`:
     `"f32"`, `"bf16"`, `"u8"`, ..., or a numpy dtype. `threads`: None for one, 0 for as many as OpenMP chooses, or a
-    number. `pad`: what the destination's pads are set to; None leaves them unwritten.
+    number. `pad`: what the destination's pads are set to; None leaves them unwritten. `tune`: measure several schedules
+    on scratch buffers, once on a processor, and take the fastest; what the kernel writes is the same.
 
     The storages are C-contiguous numpy arrays of any shape with `storage_size` elements of the dtype's width. The
     kernel's text is `kernel.source`. Raises `LayoutError` where a layout does not fit, and without a C compiler.
@@ -147,10 +149,12 @@ def compile_reorder(
             raise LayoutError(f"expected sizes that are known for the target opencl, got {list(sizes)}")
         if threads is not None:
             raise LayoutError(f"expected threads for the target c alone, got threads={threads} for opencl")
+        if tune:
+            raise LayoutError("expected tune for the target c alone, got it for opencl")
         return _compiled_for_device(source, destination, sizes, element, _distinct(pad), device, images)
     if device is not None or images:
         raise LayoutError("expected device and images for the target opencl alone, got them for c")
-    return _compiled(source, destination, sizes, element, threads, _distinct(pad))
+    return _compiled(source, destination, sizes, element, threads, _distinct(pad), tune)
 
 
 def _sizes(shape: Sequence[int | None]) -> tuple[int | None, ...]:
@@ -175,11 +179,16 @@ def _compiled(
     element: ElementType,
     threads: int | None,
     pad: float | None,
+    tune: bool,
 ) -> Kernel:
     from layout_ir.lowering.build import reorder_module
     from layout_ir.runtime.module import compile_functions
 
     module = reorder_module(source, destination, shape, element, pad=pad)
+    if tune:
+        from layout_ir.runtime.tuning import tune as search
+
+        return search(module, "reorder", threads=threads).kernel()
     (kernel,) = compile_functions(module, ["reorder"], threads=threads)
     return kernel
 
@@ -254,7 +263,7 @@ def reorder(
     # given sizes are the dims of both as they come, like a tensor's in IR; those of an array mean what its names say
     _check_dim_order(source, destination, len(sizes) if shape is None else None)
     stored = as_storage(array, source.index_map(sizes, element), element, "array")
-    kernel = _compiled(source, destination, sizes, element, threads, _distinct(pad))
+    kernel = _compiled(source, destination, sizes, element, threads, _distinct(pad), False)
     target = destination.index_map(sizes, element)
     result = new_storage(target, stored.dtype)
     kernel(stored, result)

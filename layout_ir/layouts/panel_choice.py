@@ -43,8 +43,19 @@ ChooseTile = Callable[[Box, int], Tile | None]
 """The tile of a box, for a source of so many elements."""
 
 
-def choose_panel(group: Group, choose_tile: ChooseTile, source_size: int, element_bytes: int) -> Panel | None:
-    """The panels of a group of boxes; None where its runs are too short to gain from them."""
+def choose_panel(
+    group: Group,
+    choose_tile: ChooseTile,
+    source_size: int,
+    element_bytes: int,
+    run_bytes: int | None = None,
+    row_bytes: int | None = None,
+) -> Panel | None:
+    """
+    The panels of a group of boxes; None where its runs are too short to gain from them.
+
+    `run_bytes`, `row_bytes`: lengths of runs and of rows that are wanted; all that are known to be good by default.
+    """
     if not all(map(is_regular, group.boxes)):
         return None
     if any(is_symbolic(axis.extent) and not axis.is_full for box in group.boxes for axis in box.axes):
@@ -52,8 +63,10 @@ def choose_panel(group: Group, choose_tile: ChooseTile, source_size: int, elemen
     tiles = [choose_tile(box, source_size) for box in group.boxes]
     least = [max([tile.extents[i] for tile in tiles if tile] or [1]) for i in range(group.shared)]
     candidates = dict.fromkeys(
-        _steps(group, least, run_bytes, row_bytes, element_bytes)
-        for row_bytes, run_bytes in itertools.product(ROW_BYTES, RUN_BYTES)
+        _steps(group, least, run, row, element_bytes)
+        for row, run in itertools.product(
+            ROW_BYTES if row_bytes is None else [row_bytes], RUN_BYTES if run_bytes is None else [run_bytes]
+        )
     )
     panels = [_panel(group, steps, element_bytes) for steps in candidates]
     fitting = [

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.lowering.flatten import FlattenPass
 from layout_ir.lowering.resolve import ResolvePass
-from layout_ir.lowering.target import NO_PREFERENCES, LoopOptions, Preferences, Target
+from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
@@ -22,15 +22,18 @@ def lower(
     threads: bool = False,
     panels: bool = False,
     stream_bytes: int | None = None,
-    preferences: Preferences = NO_PREFERENCES,
 ) -> None:
     """
     Lower a module in place; afterwards no operation or attribute of the layout dialect is left.
 
     The options are those of `layout-to-loops`.
     """
-    to_loops = ToLoopsPass.of(Target(vector_bytes, threads, panels, stream_bytes, preferences))
-    for stage in (ResolvePass(), ToBuffersPass(), to_loops, FlattenPass()):
+    lower_for(context, module, Target(vector_bytes, threads, panels, stream_bytes))
+
+
+def lower_for(context: Context, module: ModuleOp, target: Target) -> None:
+    """Lower a module in place to loops that are made for `target`."""
+    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass.of(target), FlattenPass()):
         stage.apply(context, module)
     module.verify()
 
@@ -42,13 +45,4 @@ class LowerPass(LoopOptions):
     name = "layout-lower"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = self.target
-        lower(
-            ctx,
-            op,
-            vector_bytes=target.vector_bytes,
-            threads=target.threads,
-            panels=target.panels,
-            stream_bytes=target.stream_bytes,
-            preferences=target.preferences,
-        )
+        lower_for(ctx, op, self.target)

@@ -82,7 +82,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         lanes=target.vector_bytes // element_bytes,
         segment=SEGMENT_BYTES // element_bytes,
         streams=streams,
-        narrows=cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
+        narrows=not streams and cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
         prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
         threads=target.threads,
         panels=target.panels and streams,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Self
 
 from xdsl.passes import ModulePass
@@ -33,6 +33,12 @@ class Preferences:
 
     streams: bool | None = None
     """Whether whole lines of the destination bypass the caches."""
+
+    run_bytes: int | None = None
+    """About how long the runs of the destination are that a panel holds."""
+
+    row_bytes: int | None = None
+    """About how long the rows of the source are that a panel takes."""
 
 
 NO_PREFERENCES = Preferences()
@@ -86,6 +92,12 @@ class LoopOptions(ModulePass):
     streams: bool | None = None
     """Whether whole lines of the destination bypass the caches, which needs vectors of 64 bytes."""
 
+    run_bytes: int | None = None
+    """About how long the runs of the destination are that a panel holds."""
+
+    row_bytes: int | None = None
+    """About how long the rows of the source are that a panel takes."""
+
     @classmethod
     def of(cls, target: Target) -> Self:
         """The pass with the options that mean `target`."""
@@ -97,16 +109,18 @@ class LoopOptions(ModulePass):
         """What the options mean; raises `PassFailedException` where there is no such target."""
         self._check_one_of("vector-bytes", self.vector_bytes, VECTOR_WIDTHS)
         self._check_one_of("prefetch", self.prefetch, (None, *PREFETCHES))
-        for name, number in (("block-tiles", self.block_tiles), ("prefetch-tiles", self.prefetch_tiles)):
+        for name in ("block_tiles", "prefetch_tiles", "run_bytes", "row_bytes"):
+            number: int | None = getattr(self, name)
             if number is not None and number < 1:
-                raise PassFailedException(f"{self.name}: expected {name} to be at least 1, got {number}")
+                what = name.replace("_", "-")
+                raise PassFailedException(f"{self.name}: expected {what} to be at least 1, got {number}")
         if self.prefetch == "none" and self.prefetch_tiles is not None:
             raise PassFailedException(f"{self.name}: expected no prefetch-tiles with prefetch=none")
         if self.streams and self.vector_bytes != LINE_BYTES:
             raise PassFailedException(
                 f"{self.name}: expected streams with vector-bytes={LINE_BYTES} alone, got {self.vector_bytes}"
             )
-        preferences = Preferences(self.block_tiles, self.prefetch, self.prefetch_tiles, self.streams)
+        preferences = Preferences(**{field.name: getattr(self, field.name) for field in fields(Preferences)})
         return Target(self.vector_bytes, self.threads, self.panels, self.stream_bytes, preferences)
 
     def _check_one_of(self, name: str, value: object, known: tuple[object, ...]) -> None:

@@ -72,4 +72,5 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         for box, tile in zip(group.boxes, tiles, strict=True)
     ):
         return None
-    return choose_panel(group, tile_of, source_size, LINE_BYTES // schedule.lanes)
+    wanted = schedule.preferences.run_bytes, schedule.preferences.row_bytes
+    return choose_panel(group, tile_of, source_size, LINE_BYTES // schedule.lanes, *wanted)

@@ -57,16 +57,32 @@ def cached_library(source: str, *, threads: bool = False, refresh: bool = False)
     `threads`: compile with OpenMP where the compiler has it. Raises `LayoutError` if there is no compiler or if it
     fails.
     """
+    library = cache_folder() / f"{kernel_key(source, threads)}.so"
+    if refresh or not library.exists():
+        _compile_into(library, source, wanted_flags(threads))
+    return library
+
+
+def kernel_key(source: str, threads: bool, *others: str) -> str:
+    """What a C text, compiled here and now, is known by in the cache, and what was found out about it by `others`."""
     from hashlib import sha256
 
     compiler = find_compiler()
-    flags = wanted_flags(threads)
-    parts = (source, *compiler.command, compiler.identity, *flags, processor())
-    key = sha256("\0".join(parts).encode()).hexdigest()[:40]
-    library = cache_folder() / f"{key}.so"
-    if refresh or not library.exists():
-        _compile_into(library, source, flags)
-    return library
+    parts = (source, *compiler.command, compiler.identity, *wanted_flags(threads), processor(), *others)
+    return sha256("\0".join(parts).encode()).hexdigest()[:40]
+
+
+def keep_text(path: Path, text: str) -> None:
+    """Write a file of the cache, which other processes see complete or not at all; raises `LayoutError` if it fails."""
+    from tempfile import TemporaryDirectory
+
+    try:
+        with TemporaryDirectory(dir=path.parent, prefix=".writing-") as folder:
+            written = Path(folder) / path.name
+            written.write_text(text, encoding="utf-8")
+            os.replace(written, path)
+    except OSError as error:
+        raise LayoutError(f"cannot write to the kernel cache {path.parent}: {error.strerror}") from None
 
 
 def _compile_into(library: Path, source: str, flags: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.target import Target
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -12,26 +13,31 @@ if TYPE_CHECKING:
     from layout_ir.runtime.kernel import Kernel
 
 
-def lower_to_c(
-    module: ModuleOp, *, threads: bool = False, vector_bytes: int = 0, panels: bool = False
-) -> tuple[ModuleOp, str]:
-    """
-    A lowered copy of a module, with parallel loops for `threads`, vectors of `vector_bytes`, `panels`, and its C text.
+SCALAR = Target()
+"""Loops for any processor and compiler."""
 
-    Raises `LayoutError` where a pass or the backend cannot go on.
-    """
+
+def lower_to_c(module: ModuleOp, target: Target = SCALAR) -> tuple[ModuleOp, str]:
+    """A lowered copy of a module and its C text; raises `LayoutError` where a pass or the backend cannot go on."""
+    from layout_ir.backends.c import emit_c
+
+    lowered = lowered_copy(module, target)
+    return lowered, emit_c(lowered)
+
+
+def lowered_copy(module: ModuleOp, target: Target) -> ModuleOp:
+    """A lowered copy of a module; raises `LayoutError` where a pass cannot go on."""
     from xdsl.context import Context
     from xdsl.utils.exceptions import DiagnosticException
 
-    from layout_ir.backends.c import emit_c
-    from layout_ir.lowering.pipeline import lower
+    from layout_ir.lowering.pipeline import lower_for
 
     lowered = module.clone()
     try:
-        lower(Context(), lowered, threads=threads, vector_bytes=vector_bytes, panels=panels)
+        lower_for(Context(), lowered, target)
     except DiagnosticException as error:
         raise LayoutError(brief_message(error)) from None
-    return lowered, emit_c(lowered)
+    return lowered
 
 
 def brief_message(error: Exception) -> str:
@@ -62,23 +68,42 @@ def compile_functions(
     from layout_ir.runtime.processor import this_processor
 
     processor = this_processor()
-    if panels is None:
-        panels = processor.panels
-    if vector_bytes is None:
-        try:
-            return compile_functions(module, names, threads=threads, vector_bytes=processor.vector_bytes, panels=panels)
-        except LayoutError:
-            if not processor.vector_bytes:
-                raise
-            # a compiler too old for shuffles still compiles scalar loops; any other mistake comes up again
-            return compile_functions(module, names, threads=threads, vector_bytes=0)
-    from xdsl.dialects.func import FuncOp
+    with_panels = processor.panels if panels is None else panels
+    if vector_bytes is not None:
+        return compile_for(module, names, Target(vector_bytes, threads is not None, with_panels), threads)
+    wanted = Target(processor.vector_bytes, threads is not None, with_panels)
+    return compile_where_possible(module, names, wanted, threads)[1]
 
-    from layout_ir.backends.uses import written_arguments
+
+def compile_where_possible(
+    module: ModuleOp, names: list[str], wanted: Target, threads: int | None
+) -> tuple[Target, list[Kernel]]:
+    """The kernels of functions for a target, or for what is left of it with this compiler, and which that is."""
+    try:
+        return wanted, compile_for(module, names, wanted, threads)
+    except LayoutError:
+        if not wanted.vector_bytes:
+            raise
+        # a compiler too old for shuffles still compiles scalar loops; any other mistake comes up again
+        scalar = Target(threads=wanted.threads)
+        return scalar, compile_for(module, names, scalar, threads)
+
+
+def compile_for(module: ModuleOp, names: list[str], target: Target, threads: int | None) -> list[Kernel]:
+    """The kernels of functions whose loops are made for `target`; otherwise as `compile_functions`."""
     from layout_ir.interpreter.functions import find_function
     from layout_ir.runtime.signature import Signature
 
     signatures = [Signature(find_function(module, name)) for name in names]
-    lowered, source = lower_to_c(module, threads=threads is not None, vector_bytes=vector_bytes, panels=panels)
-    written = written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})
+    lowered, source = lower_to_c(module, target)
+    written = written_by(lowered)
     return [signature.kernel(source, written[signature.name], threads) for signature in signatures]
+
+
+def written_by(lowered: ModuleOp) -> dict[str, set[int]]:
+    """Per function of a lowered module the positions of the arguments that it writes."""
+    from xdsl.dialects.func import FuncOp
+
+    from layout_ir.backends.uses import written_arguments
+
+    return written_arguments({op.sym_name.data: op for op in lowered.ops if isinstance(op, FuncOp)})

@@ -28,6 +28,11 @@ class Processor:
     """
 
 
+def panels_are_forced() -> bool:
+    """Whether the environment decides about panels."""
+    return PANELS_VARIABLE in os.environ
+
+
 def this_processor() -> Processor:
     """The processor that the process runs on; raises `LayoutError` where the environment asks for what there is not."""
     forced = os.environ.get(PANELS_VARIABLE)

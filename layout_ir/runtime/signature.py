@@ -32,12 +32,23 @@ class Signature:
         for storage in self._storages:
             _ = storage.element.bytes  # packed types have index maps, but no kernel moves them
 
-    def kernel(self, source: str, written: Collection[int], threads: int | None) -> Kernel:
-        """The kernel that `source` is the text of, and that writes to the arguments in `written`."""
+    @property
+    def size_names(self) -> list[str]:
+        """What its unknown sizes are called, in the order in which it takes them."""
+        return [size.name for size in self._sizes.sizes]
+
+    def kernel(
+        self, source: str, written: Collection[int], threads: int | None, *, symbol: str | None = None
+    ) -> Kernel:
+        """
+        The kernel that `source` is the text of, and that writes to the arguments in `written`.
+
+        `symbol`: what the function is called there; as here by default.
+        """
         # a result is one even where it has no elements that a loop could write
         outputs = {*written, *range(len(self._arguments), len(self._storages))}
-        names = [size.name for size in self._sizes.sizes]
-        function = load_function(source, self.name, len(self._storages), len(names), threads=threads)
+        names = self.size_names
+        function = load_function(source, symbol or self.name, len(self._storages), len(names), threads=threads)
         buffers = [
             KernelArgument(
                 storage.name,

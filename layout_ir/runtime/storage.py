@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from layout_ir.errors import LayoutError
@@ -10,6 +11,9 @@ from layout_ir.layouts.index_map import IndexMap
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from layout_ir.interpreter.functions import Storage
+    from layout_ir.runtime.kernel import Kernel
 
 
 def as_storage(array: npt.NDArray[Any], index_map: IndexMap, element: ElementType, what: str) -> npt.NDArray[Any]:
@@ -73,3 +77,14 @@ def new_storage(index_map: IndexMap, dtype: npt.DTypeLike, fill: int = 0) -> npt
     if fill:
         result.fill(fill)
     return result.view(dtype)
+
+
+def traffic(kernel: Kernel, storages: Sequence[Storage]) -> tuple[int, int]:
+    """Bytes of the elements that a kernel reads, and of the cells that it writes; `storages` are its arguments'."""
+    read = written = 0
+    for argument, storage in zip(kernel.arguments, storages, strict=True):
+        if argument.is_written:
+            written += storage.index_map.cell_count * storage.element.bytes
+        else:
+            read += storage.index_map.size * storage.element.bytes
+    return read, written

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from layout_ir.interpreter.functions import Storage
     from layout_ir.runtime.kernel import Kernel
+    from layout_ir.runtime.tuning import Tuned
     from layout_ir.tools.layout_run_job import Job
 
 DIALECTS = ("builtin", "func", "memref", "tensor", "arith", "scf", "affine", "vector")
@@ -76,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-check", action="store_true", help="do not compare with the interpreter")
     add("--print-c", action="store_true", help="print the C text first")
     add("--explain", action="store_true", help="print the plan of every copy first: boxes, tiles, loops")
+    add("--tune", action="store_true", help="measure schedules and take the fastest, now or as the cache has it")
     add("--version", action="version", version=f"layout-run {__version__}")
     return parser
 
@@ -112,34 +114,58 @@ def _run(options: argparse.Namespace) -> None:
         names = _function_names(module, options)
     from layout_ir.tools.layout_run_sizes import check_names
 
+    _check_target_options(options)
+    tuned = _tuned(module, names, options) if options.tune else []
     with _progress("compiling"):
-        kernels = _compiled(module, names, options)
+        kernels = [one.kernel() for one in tuned] if options.tune else _compiled(module, names, options)
         check_names(options.sizes, kernels)
     if options.print_c:
-        print(kernels[0].source)
+        print("\n".join(dict.fromkeys(kernel.source for kernel in kernels)))
     if options.explain:
-        print(_explained(module, options))
+        from layout_ir.tools.layout_run_schedules import explained
+
+        print(explained(module, tuned, options))
+    else:
+        print(*tuned, sep="\n", end="\n" if tuned else "")
     for kernel in kernels:
         print(_run_function(module, kernel, options), flush=True)
+
+
+def _check_target_options(options: argparse.Namespace) -> None:
+    """Raise `LayoutError` for an option that the target does not have."""
+    if options.target == "c":
+        if options.device is not None or options.images:
+            raise LayoutError("expected --device and --images with --target opencl alone, got them with --target c")
+        return
+    if options.threads is not None:
+        raise LayoutError("expected --threads with --target c alone, got it with --target opencl")
+    if options.explain:
+        raise LayoutError(
+            "expected --explain with --target c alone, got it with --target opencl; "
+            "layout-opt FILE -p layout-lower-device shows the loops of a device"
+        )
+    if options.tune:
+        raise LayoutError("expected --tune with --target c alone, got it with --target opencl")
 
 
 def _compiled(module: ModuleOp, names: list[str], options: argparse.Namespace) -> Sequence[Kernel]:
     if options.target == "opencl":
         from layout_ir.runtime.opencl import compile_device_functions
 
-        if options.threads is not None:
-            raise LayoutError("expected --threads with --target c alone, got it with --target opencl")
-        if options.explain:
-            raise LayoutError(
-                "expected --explain with --target c alone, got it with --target opencl; "
-                "layout-opt FILE -p layout-lower-device shows the loops of a device"
-            )
         return compile_device_functions(module, names, device=options.device, images=options.images)
     from layout_ir.runtime.module import compile_functions
 
-    if options.device is not None or options.images:
-        raise LayoutError("expected --device and --images with --target opencl alone, got them with --target c")
     return compile_functions(module, names, threads=options.threads)
+
+
+def _tuned(module: ModuleOp, names: list[str], options: argparse.Namespace) -> list[Tuned]:
+    from layout_ir.tools.layout_run_schedules import tuned_function
+
+    tuned: list[Tuned] = []
+    for name in names:
+        with _progress(f"{name}: measuring schedules"):
+            tuned.append(tuned_function(module, name, options))
+    return tuned
 
 
 def read_module(path: Path) -> ModuleOp:
@@ -169,23 +195,6 @@ def read_module(path: Path) -> ModuleOp:
     except (ParseError, DiagnosticException) as error:
         raise LayoutError(brief_message(error)) from None
     return module
-
-
-def _explained(module: ModuleOp, options: argparse.Namespace) -> str:
-    """Why the kernels are as they are."""
-    from xdsl.context import Context
-
-    from layout_ir.lowering.explain import explain_module
-    from layout_ir.runtime.processor import this_processor
-
-    processor = this_processor()
-    return explain_module(
-        Context(),
-        module,
-        vector_bytes=processor.vector_bytes,
-        threads=options.threads is not None,
-        panels=processor.panels,
-    )
 
 
 def _function_names(module: ModuleOp, options: argparse.Namespace) -> list[str]:

@@ -20,7 +20,7 @@ from layout_ir.interpreter.module import interpret
 from layout_ir.interpreter.reference import allocated_size
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.runtime.kernel import Kernel
-from layout_ir.runtime.storage import as_storage, is_row_major, new_storage
+from layout_ir.runtime.storage import as_storage, is_row_major, new_storage, traffic
 from layout_ir.tools.layout_run_files import Given
 
 if TYPE_CHECKING:
@@ -149,13 +149,7 @@ class Job:
 
     def traffic(self) -> tuple[int, int]:
         """Bytes of the elements that are read, and of the cells that are written."""
-        read = written = 0
-        for argument, storage in zip(self.kernel.arguments, self.storages, strict=True):
-            if argument.is_written:
-                written += storage.index_map.cell_count * storage.element.bytes
-            else:
-                read += storage.index_map.size * storage.element.bytes
-        return read, written
+        return traffic(self.kernel, self.storages)
 
     def signature(self) -> str:
         """`1x3x224x224 f32: NCHW -> openvino:b_fs_yx_fsv16`; every tensor with its shape where shapes differ."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -160,6 +161,26 @@ def test_options(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert out.endswith("; not checked\n")
 
 
+def test_tune(capsys: pytest.CaptureFixture[str]) -> None:
+    turned = 'tensor<40x48xf32, #layout.format<"CN">>'
+    Path("a.mlir").write_text(
+        f"func.func @turn(%x: tensor<40x48xf32>) -> {turned} {{\n"
+        f"  %y = layout.reorder %x : tensor<40x48xf32> to {turned}\n  func.return %y : {turned}\n}}\n"
+    )
+    assert main(["a.mlir", "--tune", "--repeat", "1"]) == 0
+    first, result = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"turn: (\d+ schedules measured: .* cost model's.*|there is only one schedule)", first)
+    assert result.endswith("equals the interpreter")
+    assert main(["a.mlir", "--tune", "--explain", "--print-c", "--repeat", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "void turn(" in out
+    assert "turn: memref<40x48xf32" in out
+    if "only one" not in first:
+        assert re.search(r"^turn: \d+ schedules measured before: ", out, re.MULTILINE)
+        (chosen,) = (line for line in out.splitlines() if line.endswith("(chosen)"))
+        assert re.match(r" +[\d.]+ GB/s  layout-lower\{vector_bytes=\d+", chosen)
+
+
 ERRORS: dict[str, tuple[str, list[str], str]] = {
     "missing file": ("", ["b.mlir"], "cannot read b.mlir: No such file"),
     "a folder": ("", ["."], "cannot read .: Is a directory"),
@@ -200,6 +221,16 @@ ERRORS: dict[str, tuple[str, list[str], str]] = {
         "expected --function with --input and --output, as there are several: pack, other",
     ),
     "target": (pack(), ["a.mlir", "--target", "cc"], "unknown target 'cc', expected c"),
+    "schedules of a device": (
+        pack(),
+        ["a.mlir", "--tune", "--target", "opencl"],
+        "expected --tune with --target c alone, got it with --target opencl",
+    ),
+    "schedules for unknown sizes": (
+        pack().replace("2x5", "?x5"),
+        ["a.mlir", "--tune"],
+        "pack: expected sizes for d0, as schedules are measured on buffers of the real sizes, got none for d0",
+    ),
     "missing input": (pack(), ["a.mlir", "--input", "no.npy"], "cannot read no.npy: No such file"),
     "input that is no array": (pack(), ["a.mlir", "--input", "a.mlir"], "cannot read a.mlir: expected a .npy or .npz"),
     "empty input": (pack(), ["a.mlir", "--input", "empty.npy"], "cannot read empty.npy: expected a .npy or .npz"),
