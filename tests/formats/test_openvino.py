@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 from itertools import product
 from pathlib import Path
@@ -314,7 +315,7 @@ def mutated(name: str, random_numbers: random.Random) -> str:
 def test_mutated_names_are_injective_or_refused() -> None:
     random_numbers = random.Random(7)
     accepted = 0
-    for _ in range(3000):
+    for _ in range(30000 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 1500):
         name = mutated(random_numbers.choice(openvino.names()), random_numbers)
         try:
             layout = named(name)
@@ -324,4 +325,4 @@ def test_mutated_names_are_injective_or_refused() -> None:
         if m.size <= 5000:
             assert_injective(m)
             accepted += 1
-    assert accepted > 100
+    assert accepted > 50

@@ -6,8 +6,10 @@ Sizes are primes, 1, and blocks plus and minus one; a family's layouts meet all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from reorder_batch import Reorder
@@ -31,17 +33,16 @@ class Family:
     choices: tuple[Choice, ...]
     shapes: tuple[Shape, ...]
 
-    def reorders(self, rounds: int = 1) -> Iterator[Reorder]:
+    @cached_property  # most of the time goes into index maps
+    def reorders(self) -> tuple[Reorder, ...]:
         """
-        Every layout to every layout, `rounds` times.
+        Every layout to every layout.
 
-        Shapes and element types change from pair to pair, so that each layout meets all of them in few rounds.
+        Shapes and element types change from pair to pair, so that each layout meets all of them.
         """
         count = len(self.choices)
-        for number in range(rounds):
-            for i in range(count):
-                for j in range(count):
-                    yield self._reorder(self.choices[i], self.choices[j], i + number * count, j)
+        pairs = itertools.product(range(count), repeat=2)
+        return tuple(self._reorder(self.choices[i], self.choices[j], i, j) for i, j in pairs)
 
     def _reorder(self, source: Choice, destination: Choice, i: int, j: int) -> Reorder:
         for attempt in range(len(self.shapes) * len(DTYPES)):
