@@ -30,6 +30,7 @@ def kernels(threads: int | None, vector_bytes: int, streams: bool, panels: bool)
             )
 
 
+@pytest.mark.usefixtures("quick_compiler")
 @pytest.mark.parametrize(
     "vector_bytes, streams, panels",
     [(0, False, False), (16, False, False), (64, False, False), (64, True, False), (64, True, True)],

@@ -1,0 +1,14 @@
+"""Kernels whose bits matter and whose speed does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from layout_ir.runtime import compiler
+
+
+@pytest.fixture
+def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels take a third of the time to compile, and are no less right."""
+    flags = ["-O1" if flag == "-O3" else flag for flag in compiler.BASE_FLAGS]
+    monkeypatch.setattr(compiler, "BASE_FLAGS", tuple(flags))
