@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+# As many as there are processors, up to 4: each of them reads all tests first.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test sanitize check format bench clean needs-compiler opencl-device
@@ -15,10 +16,10 @@ demo: $(VENV)/.installed needs-compiler ## reorder a photograph and a network's 
 	@$(BIN)/python examples/demo.py
 
 test: check needs-compiler opencl-device ## linter, formatter, type checker, then all tests
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 sanitize: $(VENV)/.installed-test needs-compiler ## kernels under the address and undefined behaviour sanitizers
-	$(BIN)/pytest -n $(WORKERS) -m sanitize tests/kernels
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sanitize tests/kernels
 
 check: $(VENV)/.installed-test ## linter, formatter and type checker alone
 	$(BIN)/ruff check
