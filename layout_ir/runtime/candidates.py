@@ -23,10 +23,10 @@ BLOCK_TILES = (1, 2, 4)
 PREFETCH_TILES = (1, 2, 4)
 """How many tiles ahead the source is asked for, along either side."""
 
-RUN_BYTES = (512, 1536, 4096)
+RUN_BYTES = (256, 768, 1536)
 """Lengths of the runs of panels that are tried."""
 
-ROW_BYTES = (64, 192, 512)
+ROW_BYTES = (64, 128, 512)
 """Lengths of the rows of the source that panels take, likewise."""
 
 LEAST_VECTOR_BYTES = 32
