@@ -111,6 +111,8 @@ class VectorRules:
     def _(self, op: vector.StoreOp) -> None:
         place, value = self._place(op, op.base, list(op.indices)), self._printer.expression(op.vector)
         name = self.type_name(op, op.vector.type)
+        if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
+            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}, 1);")
         if is_streaming(op):
             self._printer.prelude.streams = self.is_streaming = True
             self._printer.line(f"LAYOUT_STREAM({place}, {value});")

@@ -146,3 +146,16 @@ def _select(box: Box, kept: Sequence[int]) -> Box:
         affine.substitute(box.source_offset, values),
         affine.substitute(box.destination_offset, values),
     )
+
+
+def cut_box(box: Box, position: int, at: int) -> tuple[Box, Box]:
+    """The steps of one axis before `at`, and those from `at` on."""
+    axis = box.axes[position]
+    first = replace(axis, extent=at, valid=min(axis.valid, at))
+    second = replace(axis, extent=axis.extent - at, valid=max(axis.valid - at, 0))
+    moved = Box(
+        box.axes,
+        affine.simplify(box.source_offset + at * axis.source_stride, ()),
+        affine.simplify(box.destination_offset + at * axis.destination_stride, ()),
+    )
+    return box.with_axis(position, first), moved.with_axis(position, second)

@@ -73,6 +73,11 @@ class Network:
         return dear_shuffle(self.segment_bits - parts if moves_whole_parts(value.mask, parts) else self.segment_bits)
 
 
+def is_copy(network: Network) -> bool:
+    """Whether a network stores nothing but what it loads."""
+    return not any(isinstance(value, Shuffle) for value in network.values)
+
+
 def moves_whole_parts(mask: Sequence[int], bits: int) -> bool:
     """Whether a shuffle keeps aligned groups of `2**bits` lanes together."""
     size = 1 << bits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from xdsl.context import Context
@@ -24,10 +25,10 @@ from layout_ir.lowering.schedule import (
     LINE_BYTES,
     Schedule,
     choose_schedule,
-    writes_whole_lines,
+    streamed_stores,
 )
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
-from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import grouped
 
@@ -82,7 +83,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         if panel is not None:
             lines += _panel(panel, schedule)
             continue
-        for part in group.boxes:
+        for part in (piece for box in group.boxes for piece in cut_for_lines(box, schedule) if piece is not None):
             tile = tile_of(part, schedule, source_size)
             lines.append(str(part))
             lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
@@ -120,9 +121,15 @@ def _tile(box: Box, tile: Tile, schedule: Schedule) -> list[str]:
     if levels:
         lines.append("  loops over " + ", ".join(_level(box, level) for level in levels))
     if schedule.streams:
-        whole = writes_whole_lines(box, tile, schedule.lanes)
-        lines.append("  streams whole lines" if whole else "  ordinary stores: tiles end inside of lines")
+        lines.append(_stores(streamed_stores(box, tile, schedule), tile))
     return lines
+
+
+def _stores(streamed: Collection[int], tile: Tile) -> str:
+    if not streamed:
+        return "  ordinary stores: tiles end inside of lines"
+    ordinary = len(tile.network.stores) - len(streamed)
+    return "  streams whole lines" + (f", but for {ordinary} stores of parts of them" if ordinary else "")
 
 
 def _tile_text(box: Box, tile: Tile) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.shuffle_network import Load, is_copy
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.schedule import Schedule, covers_whole_lines
+from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 
 PREFETCHED_TILES = 2
 """How many tiles ahead the source is asked for."""
@@ -24,6 +26,9 @@ COLLIDING_ROWS = 64
 
 THREAD_PARTS = 32
 """Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
+
+LINES_AHEAD = 64
+"""Distance, in lines, in which lines of the destination are asked for that are written in parts."""
 
 FAR_LINES = 64
 """Lines between rows from which on they lie in different pages."""
@@ -114,6 +119,22 @@ def _with_prefetching(box: Box, levels: list[LoopLevel], schedule: Schedule, axi
         replace(level, prefetch=ahead * level.step * box.axes[axis].source_stride) if level.axis == axis else level
         for level in levels
     ]
+
+
+def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
+    """
+    By how many elements ahead of its stores a tile asks for lines of the destination; 0 where it does not.
+
+    A line of a large destination that is written in parts has to be read first, and no processor foresees which: rows
+    with gaps between them are no sequence of lines.
+    """
+    if not schedule.streams or not is_copy(tile.network) or streamed_stores(box, tile, schedule):
+        return 0
+    strides = [box.axes[level.axis].destination_stride for level in levels]
+    pitch = min((stride for stride in strides if stride > 1 and not is_symbolic(stride)), default=0)
+    if not pitch or covers_whole_lines(box, tile, schedule.lanes):
+        return 0
+    return pitch * -(-LINES_AHEAD * schedule.lanes // pitch)
 
 
 def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> int | None:

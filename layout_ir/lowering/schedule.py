@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel_choice import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.tiling import Tile
@@ -89,6 +90,17 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         stream_bytes=stream_bytes,
         preferences=preferences,
     )
+
+
+def streamed_stores(box: Box, tile: Tile, schedule: Schedule) -> frozenset[int]:
+    """Offsets in the destination of a tile's stores that bypass the caches."""
+    if not schedule.streams:
+        return frozenset()
+    if isinstance(tile, LineCopy):
+        return tile.streamed
+    if schedule.trusts_lines or writes_whole_lines(box, tile, schedule.lanes):
+        return frozenset(store.offset for store in tile.network.stores)
+    return frozenset()
 
 
 def writes_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:

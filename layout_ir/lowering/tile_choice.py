@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 
 from layout_ir.layouts.lane_stages import is_cheap
+from layout_ir.layouts.line_copy import LineCopy, copy_by_lines
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, moves_whole_parts, width_of
+from layout_ir.layouts.plan_rewrites import cut_box
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, is_copy, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, walked_cells
 from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
@@ -38,6 +40,9 @@ WORTH_NARROWING = 1.02
 
 def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
+    copy = _copy_by_lines(box, schedule)
+    if copy is not None and not any(axis.extent % steps for axis, steps in zip(box.axes, copy.extents, strict=True)):
+        return copy
     wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)
     if wide is None or not schedule.narrows or any(map(is_symbolic, (box.cells, source_size))):
         return wide
@@ -49,14 +54,29 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     return narrow if is_better else wide
 
 
+def cut_for_lines(box: Box, schedule: Schedule) -> tuple[Box, Box | None]:
+    """A box, or where its rows are copied by lines: those that are a multiple of a tile's, and the others."""
+    copy = _copy_by_lines(box, schedule)
+    for i, axis in enumerate(box.axes):
+        if copy is not None and axis.extent % copy.extents[i]:
+            return cut_box(box, i, axis.extent - axis.extent % copy.extents[i])
+    return box, None
+
+
+def copies_by_lines(box: Box, schedule: Schedule) -> bool:
+    """Whether the rows of a box are copied by lines, which needs nothing to put them together."""
+    return _copy_by_lines(box, schedule) is not None
+
+
+def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
+    if not schedule.streams or not schedule.segment:
+        return None
+    return copy_by_lines(box, schedule.lanes, schedule.segment, schedule.segment.bit_length() - 1)
+
+
 def has_loose_pads(box: Box, tile: Tile) -> bool:
     """Whether some steps of an axis that the tile takes one by one copy, and the others pad."""
     return any(not axis.is_full and steps == 1 for axis, steps in zip(box.axes, tile.extents, strict=True))
-
-
-def is_copy(network: Network) -> bool:
-    """Whether a network stores nothing but what it loads."""
-    return not any(isinstance(value, Shuffle) for value in network.values)
 
 
 def cached_cycles(box: Box, tile: Tile, line: int) -> float:

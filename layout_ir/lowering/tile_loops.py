@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import cast
+from typing import TypeVar, cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.affine import ApplyOp
@@ -17,20 +17,28 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.loop_order import LoopLevel, loop_levels
-from layout_ir.lowering.schedule import Schedule, writes_whole_lines
-from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.loop_order import LoopLevel, destination_ahead, loop_levels
+from layout_ir.lowering.schedule import Schedule, streamed_stores
+from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import Guards
+
+Access = TypeVar("Access", vector.LoadOp, vector.StoreOp)
 
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box without loose pads: tile by tile, or scalar loops where they are as good."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
+    first, rest = cut_for_lines(part, schedule)
+    if rest is not None:
+        emit_part(builder, first, buffers, schedule)
+        emit_part(builder, rest, buffers, schedule)
+        return
     tile = tile_of(part, schedule, source_size)
     if tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, part, buffers, schedule.threads)
@@ -73,19 +81,6 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
     return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
 
 
-def cut_box(box: Box, position: int, at: int) -> tuple[Box, Box]:
-    """The steps of one axis before `at`, and those from `at` on."""
-    axis = box.axes[position]
-    first = replace(axis, extent=at, valid=min(axis.valid, at))
-    second = replace(axis, extent=axis.extent - at, valid=max(axis.valid - at, 0))
-    moved = Box(
-        box.axes,
-        affine.simplify(box.source_offset + at * axis.source_stride, ()),
-        affine.simplify(box.destination_offset + at * axis.destination_stride, ()),
-    )
-    return box.with_axis(position, first), moved.with_axis(position, second)
-
-
 def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
     levels = loop_levels(box, tile, schedule)
     with ExitStack() as loops:
@@ -113,6 +108,21 @@ def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """How many elements ahead of each access what comes later is asked for; 0: not at all."""
+
+    source: int
+    destination: int
+
+
+def with_prefetch(operation: Access, ahead: int) -> Access:
+    """A load or store that also asks for what lies some elements behind it."""
+    if ahead and not is_symbolic(ahead):
+        operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
+    return operation
+
+
+@dataclass(frozen=True)
 class TileEmitter:
     """Emits the straight-line code of tiles."""
 
@@ -137,25 +147,24 @@ class TileEmitter:
             if isinstance(place.owner, ApplyOp):
                 place.name_hint = hint
         prefetch = next((level.prefetch for level in levels if level.prefetch), 0)
-        self._straight_line(box, tile, (source, destination), prefetch)
+        ahead = Ahead(prefetch, destination_ahead(box, tile, levels, self.schedule))
+        self._straight_line(box, tile, (source, destination), ahead)
 
-    def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], prefetch: int) -> None:
+    def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
-        writes_lines = self.schedule.trusts_lines or writes_whole_lines(box, tile, self.schedule.lanes)
-        streams = self.schedule.streams and writes_lines
+        streamed = streamed_stores(box, tile, self.schedule)
         stores: dict[int, list[int]] = {}
         for store in tile.network.stores:
             stores.setdefault(store.value, []).append(store.offset)
         results: list[SSAValue] = []
         for number, value in enumerate(tile.network.values):
-            results.append(self._value(value, results, source, prefetch))
+            results.append(self._value(value, results, source, ahead.source))
             for offset in stores.get(number, ()):
                 place = [self._place(destination, offset)]
-                nontemporal = BoolAttr.from_bool(True) if streams else None
-                self.builder.insert(
-                    vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
-                )
+                nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
+                store = vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
+                self.builder.insert(with_prefetch(store, ahead.destination))
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
         if is_symbolic(offset):
@@ -188,9 +197,7 @@ class TileEmitter:
     def _load(self, place: SSAValue, lanes: int, prefetch: int) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp(self.buffers.source, [place], kind)
-        if prefetch and not is_symbolic(prefetch):
-            operation.attributes["prefetch"] = IntegerAttr(prefetch, IndexType())
-        self.builder.insert(operation)
+        self.builder.insert(with_prefetch(operation, prefetch))
         return self._named(operation.result, "line")
 
     @staticmethod

@@ -16,11 +16,12 @@ from xdsl.utils.hints import isa
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
+from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
 from layout_ir.lowering.loop_order import LoopLevel, loop_levels
 from layout_ir.lowering.schedule import BLOCK_TILES, SEGMENT_BYTES, Schedule
-from layout_ir.lowering.tile_loops import TileEmitter, cut_box, level_loop, parts_without_loose_pads
+from layout_ir.lowering.tile_loops import TileEmitter, level_loop, parts_without_loose_pads
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_staging import choose_staging, emit_staged_box
 

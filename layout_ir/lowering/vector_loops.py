@@ -16,6 +16,7 @@ from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
+from layout_ir.lowering.tile_choice import copies_by_lines
 from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 
@@ -62,6 +63,9 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
     """The panels of a group; None where tiles write whole lines by themselves, or panels cannot."""
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
+
+    if any(copies_by_lines(box, schedule) for box in group.boxes):
+        return None
 
     def tile_of(box: Box, size: int) -> Tile | None:
         return choose_tile(box, schedule.lanes, size, schedule.segment)

@@ -1,0 +1,29 @@
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64}" | filecheck %s --check-prefix CACHED
+
+// Rows of 56 elements with a pitch of 120 begin at lines and at half lines in turn. Two of them are a tile; what is
+// left over is one more row.
+// CHECK-LABEL:     func.func @rows(
+// CHECK:             scf.for
+// CHECK-COUNT-4:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<{{16|8}}xf32>
+// CHECK:             vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
+// CHECK-COUNT-3:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<16xf32>
+// CHECK:             vector.store
+// CHECK:             func.return
+
+// CACHED-LABEL:    func.func @rows(
+// CACHED-NOT:        nontemporal
+func.func @rows(%source: memref<7x56xf32>, %destination: memref<7x56xf32, strided<[120, 1]>>) {
+  layout.copy %source, %destination : memref<7x56xf32> to memref<7x56xf32, strided<[120, 1]>>
+  func.return
+}
+
+// No row holds a line: the lines of rows further on are asked for, as they have to be read before.
+// CHECK-LABEL:     func.func @short_rows(
+// CHECK:             vector.store %{{.*}} {prefetch = 1040 : index}
+// CACHED-LABEL:    func.func @short_rows(
+// CACHED-NOT:        prefetch
+func.func @short_rows(%source: memref<64x12xf32>, %destination: memref<64x12xf32, strided<[40, 1]>>) {
+  layout.copy %source, %destination : memref<64x12xf32> to memref<64x12xf32, strided<[40, 1]>>
+  func.return
+}
