@@ -18,7 +18,7 @@ LINE_BYTES = 64
 RUN_BYTES = (4096, 2048, 1536, 1024, 768, 512)
 """Lengths of runs that are tried."""
 
-ROW_BYTES = (512, 256, 192, 128, 64)
+ROW_BYTES = (2048, 1024, 512, 256, 192, 128, 64)
 """Lengths of the rows of the source that are tried."""
 
 LEAST_RUN_BYTES = 192
@@ -27,17 +27,17 @@ LEAST_RUN_BYTES = 192
 SCRATCH_BYTES = 192 << 10
 """Size of the largest scratch buffer: it has to stay in a second level cache, on the stack of a thread."""
 
-END_BYTES = 96
+END_BYTES = 256
 """What the two ends of a run cost, which are parts of lines, as if they were so many bytes more."""
 
 VISIT_BYTES = 128
 """What a visit to a row of the source costs, likewise, where runs lie far from each other too; else a quarter."""
 
 NEAR_BYTES = 24 << 10
-"""Size of a scratch buffer that stays in a first level cache; panels of many runs need a larger one."""
+"""Size of a scratch buffer that stays in a first level cache; panels of many runs mostly need a larger one."""
 
 FAR_COST = 0.25
-"""What a larger one costs a panel that is one run, in bytes for every byte."""
+"""What a larger one costs, in bytes for every byte."""
 
 ChooseTile = Callable[[Box, int], Tile | None]
 """The tile of a box, for a source of so many elements."""
@@ -92,10 +92,8 @@ def _overhead(panel: Panel, element_bytes: int) -> float:
         if steps < main.axes[i].extent:
             break
     ends = (END_BYTES if has_ends else END_BYTES / 4) / run
-    if panel.rows:
-        return ends + VISIT_BYTES / row
-    is_near = panel.size * element_bytes <= NEAR_BYTES
-    return ends + VISIT_BYTES / 4 / row + (0 if is_near else FAR_COST)
+    visits = (VISIT_BYTES if panel.rows else VISIT_BYTES / 4) / row
+    return ends + visits + (0 if panel.size * element_bytes <= NEAR_BYTES else FAR_COST)
 
 
 def _steps(group: Group, least: Sequence[int], run_bytes: int, row_bytes: int, element_bytes: int) -> tuple[int, ...]:
