@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import singledispatchmethod
+from functools import cache, singledispatchmethod
 
 from xdsl.dialects import affine, arith, func, memref, scf
 from xdsl.dialects.builtin import (
@@ -36,6 +36,12 @@ Count = tuple[SSAValue, SSAValue, SSAValue, SSAValue]
 def is_flat(buffer: MemRefType[Attribute]) -> bool:
     """Whether an index into the buffer is an offset from its pointer."""
     return buffer.get_num_dims() <= 1 and isinstance(buffer.layout, NoneAttr)
+
+
+@cache  # asked for every access
+def _flat_element(buffer: Attribute) -> Attribute | None:
+    """The element type of a flat buffer."""
+    return buffer.element_type if isa(buffer, MemRefType[Attribute]) and is_flat(buffer) else None
 
 
 class FamilyPrinter(ABC):
@@ -143,9 +149,10 @@ class FamilyPrinter(ABC):
 
     def element_type(self, op: Operation, buffer: Attribute) -> str:
         """The type of the elements of a flat buffer; raises `LayoutError` for any other buffer."""
-        if not isa(buffer, MemRefType[Attribute]) or not is_flat(buffer):
+        element = _flat_element(buffer)
+        if element is None:
             raise self.refuse(op, f"expected a flat memref (one dimension, no layout), got {buffer}")
-        return self.scalar_type(buffer.element_type)
+        return self.scalar_type(element)
 
     # Operations
 

@@ -34,6 +34,12 @@ def _bytes(element: str) -> int:
 
 
 @cache  # asked for every operation of a tile
+def _element_of(value: Attribute) -> Attribute:
+    assert isa(value, VectorType[Attribute])
+    return value.element_type
+
+
+@cache  # asked for every operation of a tile
 def lane_count(value: Attribute) -> int:
     """Lanes of a vector of one dimension, 0 for any other type."""
     return value.get_shape()[0] if isa(value, VectorType[Attribute]) and value.get_num_dims() == 1 else 0
@@ -133,8 +139,7 @@ class VectorRules:
         self._define(op, op.result, lambda name: f"({name}){text}" if wide.factor > 1 else text)
 
     def _element_bytes(self, vector_type: Attribute) -> int:
-        assert isa(vector_type, VectorType[Attribute])
-        return _bytes(self._printer.scalar_type(vector_type.element_type))
+        return _bytes(self._printer.scalar_type(_element_of(vector_type)))
 
     def _widened(self, op: Operation, old: Attribute, operand: Expression, factor: int) -> Expression:
         """A vector as one of fewer and wider integers."""

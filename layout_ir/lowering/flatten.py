@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRefType, ModuleOp, NoneAttr
@@ -55,12 +56,12 @@ def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> No
 
 def _changed_within(value: Attribute, changed: Callable[[Attribute], Attribute]) -> Attribute:
     """An attribute with the types in it changed, also those in arrays and dictionaries."""
-    if isa(value, ArrayAttr[Attribute]):
-        return ArrayAttr([_changed_within(inner, changed) for inner in value])
+    if isinstance(value, ArrayAttr):
+        return ArrayAttr([_changed_within(inner, changed) for inner in cast("ArrayAttr[Attribute]", value)])
     if isinstance(value, DictionaryAttr):
         return DictionaryAttr({name: _changed_within(inner, changed) for name, inner in value.data.items()})
-    if isinstance(value, FunctionType) or isa(value, MemRefType[Attribute]):
-        return changed(value)
+    if isinstance(value, (FunctionType, MemRefType)):
+        return changed(cast(Attribute, value))
     return value
 
 

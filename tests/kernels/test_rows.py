@@ -1,4 +1,4 @@
-"""Kernels that copy rows with gaps between them: nothing but the rows is written, at every alignment, by any threads."""
+"""Kernels that copy rows with gaps between them: only the rows are written, at every alignment, by any threads."""
 
 from __future__ import annotations
 
