@@ -12,11 +12,12 @@ def wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
     """
     Which bit of the lanes' or the rows' numbers each lane bit shall be for vectors to hold runs of the destination.
 
-    `contents`: destination offsets of the lanes of every row. None where they are not sums of one weight a bit.
+    `contents`: destination offsets of the lanes of every row, or `PAD`. None where they are not sums of one weight a
+    bit.
     """
     rows = _row_weights(contents)
     lanes = _weights(contents[0])
-    if rows is None or lanes is None or PAD in contents[0]:
+    if rows is None or lanes is None:
         return None
     return _labels(len(lanes), rows, {weight: bit for bit, weight in enumerate(lanes)})
 
@@ -31,6 +32,8 @@ def arrange(
     a vector.
     """
     width = len(builder.contents[columns[0][0]])
+    if PAD in builder.contents[columns[0][0]]:
+        return _arrange_with_holes(builder, columns, segment_bits, dear)
     places = [places_of(builder, [column[row] for column in columns]) for row in range(len(columns[0]))]
     contents = [sorted(row) for row in places]
     rows = _row_weights(contents)
@@ -57,6 +60,23 @@ def arrange(
     return arranged
 
 
+def _arrange_with_holes(
+    builder: Builder, columns: Sequence[Sequence[int]], segment_bits: int, dear: float
+) -> list[tuple[list[int], Stages]] | None:
+    """The same where holes keep their lanes: every vector by itself, with the bits of its lanes in another order."""
+    arranged: list[tuple[list[int], Stages]] = []
+    for column in columns:
+        labels = wanted_bits([builder.contents[value] for value in column])
+        found = None if labels is None else find_arrangement(labels, segment_bits, dear)
+        if found is None:
+            return None
+        stages, order = found
+        others = iter([bit for bit in range(len(order)) if bit not in order])
+        mask = _sums(0, [1 << (next(others) if bit is None else bit) for bit in order])
+        arranged.append(([builder.shuffle(value, value, mask) for value in column], stages))
+    return arranged
+
+
 def _labels(bits: int, rows: dict[int, Label], lanes: dict[int, Label]) -> tuple[Label, ...]:
     """For every lane bit the row or lane bit of its weight, up to the first weight that is missing."""
     labels: list[Label] = [rows.get(1 << bit, lanes.get(1 << bit)) for bit in range(bits)]
@@ -67,20 +87,30 @@ def _labels(bits: int, rows: dict[int, Label], lanes: dict[int, Label]) -> tuple
 def _row_weights(contents: Sequence[Sequence[int]]) -> dict[int, Label] | None:
     """The weight of every bit of the row's number, as a key of that bit's label; None where rows are not alike."""
     first = contents[0]
-    starts = [content[0] for content in contents]
+    lane = next((lane for lane, offset in enumerate(first) if offset != PAD), 0)
+    starts = [content[lane] for content in contents]
     weights = _weights(starts)
     if weights is None or any(len(content) != len(first) for content in contents):
         return None
     for start, content in zip(starts, contents, strict=True):
-        if any(offset - start != other - first[0] for offset, other in zip(content, first, strict=True)):
+        if list(content) != [PAD if offset == PAD else offset - first[lane] + start for offset in first]:
             return None
     return {weight: -1 - bit for bit, weight in enumerate(weights)}
 
 
 def _weights(offsets: Sequence[int]) -> list[int] | None:
-    """What every bit of the position adds to the first offset; None where the offsets are no such sums."""
-    weights = [offsets[1 << bit] - offsets[0] for bit in range((len(offsets) - 1).bit_length())]
-    return weights if _sums(offsets[0], weights) == list(offsets) else None
+    """
+    What every bit of the position adds to the first offset, 0 for a bit that only holes have set.
+
+    None where the offsets are no such sums.
+    """
+    ones = [offsets[1 << bit] for bit in range((len(offsets) - 1).bit_length())]
+    weights = [0 if one == PAD else one - offsets[0] for one in ones]
+    holes = sum(1 << bit for bit, weight in enumerate(weights) if not weight)
+    for position, (offset, expected) in enumerate(zip(offsets, _sums(offsets[0], weights), strict=True)):
+        if offset != (PAD if position & holes else expected) and offset != PAD:
+            return None
+    return None if offsets[0] == PAD else weights
 
 
 def _sums(start: int, weights: Sequence[int]) -> list[int]:

@@ -4,18 +4,22 @@ The shuffle network of a tile.
 First the rows' index bits change places with lane bits, one stage of shuffles a bit (a 16 x 16 transpose is 4 stages of
 16 shuffles); then every vector of the destination is gathered from the few values that hold its lanes. Where row
 counts are no powers of two there is nothing to exchange, and the gather does it all (three planes of colour to
-RGBRGB... is two shuffles a vector).
+RGBRGB... is two shuffles a vector). Holes of the source that a row reaches over take part as lanes that nobody wants;
+where they are as long as powers of two, other rows' elements are blended in (`network_loads`).
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from layout_ir.layouts.lane_stages import CHEAP, Stages, exchange, find_stages
 from layout_ir.layouts.network_arrangement import arrange, wanted_bits
 from layout_ir.layouts.network_gather import PAD, Builder, chunks, gather
-from layout_ir.layouts.shuffle_network import Load, Network, Splat, dear_shuffle
+from layout_ir.layouts.network_loads import Blends, Reach, Row, blend, join, load, readings
+from layout_ir.layouts.shuffle_network import Network, dear_shuffle
 
 ROWS_GATHERED = 8
 """The most rows that are gathered when their number is no power of two."""
@@ -26,62 +30,77 @@ REGISTER_BITS = 4
 PIECES_ARRANGED = 6
 """The most vectors of a row whose lanes are put into another order before rows are exchanged; half as many surely."""
 
-Element = tuple[int | None, int]
-"""Source offset (None: the pad value) and destination offset."""
+ENOUGH = 4
+"""Vector instructions, for every vector of the destination, up to which no other loads are tried."""
 
 
 def build_network(
-    rows: Sequence[Sequence[Element]],
+    rows: Sequence[Row],
     pads: Sequence[int],
     lanes: int,
-    readable: int = 0,
+    reach: Reach = Reach(),  # noqa: B008 - frozen value
     segment: int | None = None,
+    limit: float = math.inf,
 ) -> Network | None:
     """
     The cheapest network found for a tile, or None where its rows are too many to gather and too few to exchange.
 
     `rows`: for every row its elements; the source offsets of a row are consecutive, or all None for a row of pads.
     `pads`: further destination offsets that get the pad value. `lanes`: elements of a full vector, a power of two.
-    `readable`: elements behind every row that may be read although the tile does not need them. `segment`: elements
-    of 16 bytes, within which shuffles are cheap; all lanes by default.
+    `reach`: what else of the source may be read. `segment`: elements of 16 bytes, within which shuffles are cheap;
+    all lanes by default. `limit`: the cost from which on a network is of no use.
     """
-    count = len(rows)
+    wanted = [destination for row in rows for _, destination in row if destination != PAD] + list(pads)
+    goal = Goal(wanted, lanes, (segment or lanes).bit_length() - 1)
+    best: Network | None = None
+    for size in _group_sizes(len(rows), lanes):
+        for read, blends in readings(rows, lanes, reach, is_exchanged=size == len(rows)):
+            if best is not None and best.cost * lanes <= ENOUGH * len(wanted):
+                break
+            network = _network(read, blends, size, goal, limit)
+            if network is not None:
+                best, limit = network, network.cost
+    return best
+
+
+def _group_sizes(count: int, lanes: int) -> list[int]:
+    """Powers of two by which rows may be exchanged; by 1 they are just gathered."""
     if count & (count - 1) == 0:
-        sizes = [count] if count <= lanes else []
-        if 1 < count <= ROWS_GATHERED:
-            sizes.append(1)
-    elif count <= ROWS_GATHERED:
-        sizes = [1]
-    else:
-        sizes = [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
-    segment_bits = (segment or lanes).bit_length() - 1
-    networks = [_network(rows, pads, lanes, readable, size, segment_bits) for size in sizes]
-    return min((n for n in networks if n is not None), key=lambda n: n.cost, default=None)
+        return ([count] if count <= lanes else []) + ([1] if 1 < count <= ROWS_GATHERED else [])
+    if count <= ROWS_GATHERED:
+        return [1]
+    return [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The destination offsets that a network writes, and the vectors that it does it by."""
+
+    wanted: Sequence[int]
+    lanes: int
+    segment_bits: int
 
 
 Candidate = tuple[Builder, Sequence[tuple[Sequence[int], Stages]]]
 """Columns of values, one of every row, with the stages that they go through."""
 
 
-def _network(
-    rows: Sequence[Sequence[Element]], pads: Sequence[int], lanes: int, readable: int, size: int, segment_bits: int
-) -> Network | None:
-    """The cheapest network that exchanges rows in groups of `size`, a power of two."""
+def _network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, limit: float) -> Network | None:
+    """The cheapest network below a limit that exchanges rows in groups of `size`, a power of two."""
     base = Builder([], [])
     groups: list[list[list[int]]] = []
     joined = 0
     for start, count in chunks(len(rows), size):
-        groups.append(_load(base, rows[start : start + count], lanes, readable))
-        joined = _join(base, groups[-1], lanes)
-    wanted = [destination for row in rows for _, destination in row] + list(pads)
+        groups.append(blend(base, load(base, rows[start : start + count], goal.lanes), blends))
+        joined = join(base, groups[-1], goal.lanes)
     best: Network | None = None
-    for builder, columns in _candidates(base, groups, joined, segment_bits):
+    for builder, columns in _candidates(base, groups, joined, goal.segment_bits):
         final = [value for column, stages in columns for value in _exchange(builder, column, stages)]
-        network = gather(builder, final, wanted, lanes, segment_bits)
-        if best is None or network.cost < best.cost:
-            best = network
+        network = gather(builder, final, goal.wanted, goal.lanes, goal.segment_bits, limit)
+        if network is not None and network.cost < limit:
+            best, limit = network, network.cost
         least = sum(CHEAP * len(column) * len(stages) for column, stages in columns)
-        if best.cost <= len(base.values) + least + len(best.stores):
+        if best is not None and best.cost <= len(base.values) + least + len(best.stores):
             break  # nothing but cheap exchanges: no choice does better
     return best
 
@@ -113,36 +132,6 @@ def _candidates(
         for chosen in itertools.combinations(range(bits - joined), (len(columns[0]) - 1).bit_length()):
             any_stages = tuple((exchange(bits, position), row) for row, position in enumerate(chosen))
             yield builder.copy(), [(column, any_stages) for column in columns]
-
-
-def _load(builder: Builder, rows: Sequence[Sequence[Element]], lanes: int, readable: int) -> list[list[int]]:
-    """Read every row in vectors: for every piece of a row, the values of all rows."""
-    length = len(rows[0])
-    whole = 1 << (length - 1).bit_length()
-    pieces = [(0, whole)] if whole <= lanes and whole - length <= readable else chunks(length, lanes)
-    columns: list[list[int]] = []
-    for start, count in pieces:
-        column: list[int] = []
-        for row in rows:
-            part = row[start : start + count]
-            source = part[0][0]
-            value = Splat(count) if source is None else Load(source, count)
-            contents = [destination for _, destination in part] + [PAD] * (count - len(part))
-            column.append(builder.add(value, contents))
-        columns.append(column)
-    return columns
-
-
-def _join(builder: Builder, columns: list[list[int]], lanes: int) -> int:
-    """Join short vectors of two rows into one, as often as that fits; returns how often."""
-    joined = 0
-    while len(columns[0]) > 1 and 2 * len(builder.contents[columns[0][0]]) <= lanes:
-        width = len(builder.contents[columns[0][0]])
-        half = len(columns[0]) // 2
-        for position, column in enumerate(columns):
-            columns[position] = [builder.shuffle(column[i], column[i + half], range(2 * width)) for i in range(half)]
-        joined += 1
-    return joined
 
 
 def _exchange(builder: Builder, column: Sequence[int], stages: Stages) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from layout_ir.layouts.lane_stages import CHEAP
 from layout_ir.layouts.shuffle_network import Network, Shuffle, Splat, Store, Value, simplified
 
 PAD = -1
@@ -52,17 +53,33 @@ def chunks(length: int, lanes: int) -> list[tuple[int, int]]:
     return [(start, count) for start in starts]
 
 
-def gather(builder: Builder, final: Sequence[int], wanted: Sequence[int], lanes: int, segment_bits: int) -> Network:
-    """Collect every vector of the destination from the values that hold its lanes."""
+def gather(
+    builder: Builder, final: Sequence[int], wanted: Sequence[int], lanes: int, segment_bits: int, limit: float
+) -> Network | None:
+    """
+    Collect every vector of the destination from the values that hold its lanes.
+
+    None as soon as that takes at least `limit` instructions by itself.
+    """
     places = places_of(builder, final)
     width = len(builder.contents[final[0]])
     stores: list[Store] = []
+    instructions = 0.0
     for start, length in _runs(sorted(set(wanted))):
         for first, count in chunks(length, lanes):
+            before = len(builder.values)
             needed = [places.get(start + first + lane) for lane in range(count)]
             for part, value in _collect_in_parts(builder, needed, width):
                 stores.append(Store(start + first + part, len(builder.contents[value]), value))
+                instructions += 1
+            instructions += sum(map(_merges, builder.values[before:]))
+            if instructions >= limit:
+                return None
     return simplified(Network(tuple(builder.values), tuple(stores), segment_bits))
+
+
+def _merges(value: Value) -> float:
+    return CHEAP if isinstance(value, Shuffle) and value.left != value.right else 0
 
 
 def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
@@ -110,7 +127,9 @@ def collect(builder: Builder, needed: Sequence[list[tuple[int, int]] | None], wi
         if places is None:
             lanes.append((sources[0], 0))
             continue
-        value, lane = next((place for place in places if place[0] in sources), places[0])
+        value, lane = places[0]
+        if value not in sources and len(places) > 1:
+            value, lane = next((place for place in places if place[0] in sources), places[0])
         if value not in sources:
             sources.append(value)
         lanes.append((value, lane))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
-from layout_ir.layouts.lane_stages import CHEAP, is_cheap
+from layout_ir.layouts.lane_stages import CHEAP, is_blend, is_cheap
 
 
 @dataclass(frozen=True)
@@ -59,18 +60,24 @@ class Network:
     segment_bits: int
     """The binary logarithm of the elements in 16 bytes, within which shuffles are cheap."""
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """Vector instructions, weighted: the quantity that a choice between networks minimises."""
-        return sum(map(self._cost_of, self.values)) + len(self.stores)
+        return sum(map(self.cost_of, self.values)) + len(self.stores)
 
-    def _cost_of(self, value: Value) -> float:
+    def cost_of(self, value: Value) -> float:
+        """Vector instructions of one value."""
         if not isinstance(value, Shuffle) or value.left == value.right:
             return CHEAP
-        if is_cheap(value.mask, width_of(self.values[value.left]), self.segment_bits):
-            return CHEAP
-        parts = max(self.segment_bits - 2, 0)  # 4-byte parts, which are moved at once if they stay together
-        return dear_shuffle(self.segment_bits - parts if moves_whole_parts(value.mask, parts) else self.segment_bits)
+        return _cost_of_mask(value.mask, width_of(self.values[value.left]), self.segment_bits)
+
+
+@lru_cache(maxsize=65536)
+def _cost_of_mask(mask: tuple[int, ...], width: int, segment_bits: int) -> float:
+    if is_cheap(mask, width, segment_bits):
+        return CHEAP
+    parts = max(segment_bits - 2, 0)  # 4-byte parts, which are moved at once if they stay together
+    return dear_shuffle(segment_bits - parts if moves_whole_parts(mask, parts) else segment_bits)
 
 
 def is_copy(network: Network) -> bool:
@@ -118,7 +125,9 @@ def simplified(network: Network) -> Network:
         if mask == tuple(range(width_of(inner))):
             alias[number] = source
         elif isinstance(inner, Shuffle):
-            values[number] = Shuffle(inner.left, inner.right, tuple(inner.mask[lane] for lane in mask))
+            both = Shuffle(inner.left, inner.right, tuple(inner.mask[lane] for lane in mask))
+            if not is_blend(inner.mask, len(mask)) or network.cost_of(both) < 2 * CHEAP:
+                values[number] = both
         elif isinstance(inner, Splat):
             values[number] = Splat(len(mask))
     stores = [Store(store.offset, store.lanes, alias[store.value]) for store in network.stores]

@@ -3,7 +3,8 @@ Tiles: which part of a box goes through vector registers at once.
 
 A good tile reads whole cache lines of the source and writes whole cache lines of the destination. So it takes, of the
 axes that are contiguous in the source, as many elements as a line has, and as *rows* as much of the axes that are
-contiguous in the destination as its lines need.
+contiguous in the destination as its lines need. Where the source has holes, as behind the last channels of a blocked
+layout, a line has more of them than of elements sometimes; it is still read as a whole.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from layout_ir.layouts import affine
-from layout_ir.layouts.network_builder import ROWS_GATHERED, Element, build_network
-from layout_ir.layouts.network_gather import power_of_two_below
+from layout_ir.layouts.network_builder import ROWS_GATHERED, build_network
+from layout_ir.layouts.network_gather import PAD
+from layout_ir.layouts.network_loads import Element, Reach
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Network
+from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.tile_runs import Run, destination_rows, runs_over_holes, source_runs
 
 ELEMENT_LIMIT = 8192
 """Elements of the largest tile, which becomes straight-line code."""
@@ -29,20 +33,23 @@ INSTRUCTION_LIMIT = 1600
 WORTHWHILE = 0.95
 """Vector instructions per element above which scalar loops are as good."""
 
+ENOUGH = 11
+"""Vector instructions, for every vector of the destination, up to which no loads over holes are tried."""
+
 FEW_INSTRUCTIONS = 6
 """Vector instructions up to which a tile is unrolled."""
 
 UNROLLED_TILES = 4
 """Tiles that become one."""
 
+TOLERATED_AGAIN = 1.02
+"""Share of cells that may be moved twice for a loop of fewer steps."""
+
 TOLERATED_OVERLAP = 1.2
 """Share of cells that may be moved twice before another tile is better."""
 
 PARTS_OF_LINES = 1.25
 """What vectors that are shorter than a line, or that overlap, cost more."""
-
-RUN_VECTORS = 4
-"""Vectors that one tile copies where both sides share a long run."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +72,22 @@ class Tile:
 
 @dataclass(frozen=True)
 class Vectors:
-    """The registers that a tile goes through, and how far their loads may reach."""
+    """The registers that a tile goes through, and what their loads may reach around its rows."""
 
     lanes: int
     segment: int | None
-    readable: int
+    reach: Reach
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A tile with the run and the rows that it is made of."""
+
+    tile: Tile
+    run: Run
+    rows: Run
+    cost: float
+    """Vector instructions per cell of the box."""
 
 
 @lru_cache(maxsize=1024)
@@ -77,28 +95,45 @@ def choose_tile(box: Box, lanes: int, source_size: int, segment: int | None = No
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
 
-    `source_size`: elements of the source's storage, up to which a load may reach beyond what it needs. `segment`:
+    `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
     elements of the parts of a vector within which shuffles are cheap; all lanes by default.
     """
     if not box.is_linear or box.is_fill:
         return None
+    vectors = Vectors(lanes, segment, _reach(box, source_size))
+    runs = source_runs(box.axes, lanes)
+    best = _best_choice(box, runs, vectors)
+    if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
+        over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
+        best = _best_choice(box, over_holes, vectors, best)
+    if best is None or best.cost > WORTHWHILE:
+        return None
+    return _unrolled(box, best, vectors)
+
+
+def _reach(box: Box, source_size: int) -> Reach:
+    """What of the source's storage is before and behind the box; nothing where only an unknown size would tell."""
+    before = affine.constant_value(box.source_offset)
     last = sum(axis.source_at(axis.valid - 1) if not axis.is_irregular else max(axis.source_steps) for axis in box.axes)
-    readable = source_size - 1 - last - affine.constant_value(box.source_offset)
-    best: Tile | None = None
-    shape: tuple[Run, Run] = {}, {}
+    behind = source_size - 1 - last - before
+    return Reach(*(0 if is_symbolic(count) else max(count, 0) for count in (before, behind)))
+
+
+def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice | None = None) -> Choice | None:
+    """The cheapest of the tiles that some runs lead to, and of one found before."""
+    lanes = vectors.lanes
     tried: list[tuple[Run, Run]] = []
-    for run in _source_runs(box.axes, lanes):
+    for run in runs:
         for target, split_odd in ((lanes, False), (lanes, True), (8 * lanes, False), (lanes // 2, True)):
-            rows = _rows(box.axes, run, max(target, 1), split_odd)
+            rows = destination_rows(box.axes, run, max(target, 1), split_odd)
             if (run, rows) in tried:
                 continue
             tried.append((run, rows))
-            tile = _tile(box.axes, run, rows, Vectors(lanes, segment, max(readable, 0)))
-            if tile is not None and (best is None or _true_cost(box, tile, lanes) < _true_cost(box, best, lanes)):
-                best, shape = tile, (run, rows)
-    if best is None or _true_cost(box, best, lanes) > WORTHWHILE:
-        return None
-    return _unrolled(box.axes, best, *shape, Vectors(lanes, segment, max(readable, 0)))
+            tile = _tile(box.axes, run, rows, vectors, best.cost if best else WORTHWHILE)
+            cost = _true_cost(box, tile, lanes) if tile else math.inf
+            if tile is not None and (best is None or cost < best.cost):
+                best = Choice(tile, run, rows, cost)
+    return best
 
 
 def _true_cost(box: Box, tile: Tile, lanes: int) -> float:
@@ -121,108 +156,25 @@ def walked_cells(box: Box, tile: Tile) -> float:
     )
 
 
-def _unrolled(axes: Sequence[Axis], tile: Tile, run: Run, rows: Run, vectors: Vectors) -> Tile:
+def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
     """A tile of few instructions made longer along the innermost loop, which would cost more than it moves."""
-    walked = [i for i, axis in enumerate(axes) if axis.extent > tile.extents[i] and axis.is_full]
+    tile, run, rows = choice.tile, choice.run, choice.rows
+    walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i] and axis.is_full]
     if not walked or tile.network.cost > FEW_INSTRUCTIONS:
         return tile
     innermost = walked[-1]
-    count = min(power_of_two_below(axes[innermost].extent // tile.extents[innermost]), UNROLLED_TILES)
-    longer = _tile(axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, vectors)
-    return longer if longer is not None and longer.cost <= tile.cost else tile
-
-
-Run = dict[int, int]
-"""The part of a tile along some axes: axis to steps."""
-
-
-def _chain(axes: Sequence[Axis], strides: Sequence[int]) -> list[int]:
-    """The axes that follow each other without a gap, from stride 1 outwards."""
-    order: list[int] = []
-    expected = 1
-    while True:
-        candidates = [i for i in range(len(axes)) if strides[i] == expected and i not in order]
-        if not candidates:
-            return order
-        order.append(candidates[0])
-        expected *= axes[candidates[0]].extent
-
-
-def _source_runs(axes: Sequence[Axis], lanes: int) -> list[Run]:
-    """Choices of the part of each axis that forms a run of the source."""
-    chain = _chain(axes, [axis.source_stride for axis in axes])
-    if not chain:
-        return []
-    runs = [_greedy_run(axes, chain, lanes, *choice) for choice in ((False, False), (True, False), (False, True))]
-    first = axes[chain[0]]
-    if first.destination_stride == 1 and first.is_full and first.extent > lanes:
-        runs.insert(0, {chain[0]: min(power_of_two_below(first.extent), RUN_VECTORS * lanes)})
-    return [run for i, run in enumerate(runs) if run not in runs[:i]]
-
-
-def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_odd: bool, is_short: bool) -> Run:
-    """A run of whole axes: a power of two of elements, or many lines, or (`is_short`) just one line or more."""
-    run: Run = {}
-    length = 1
-    for i in chain:
-        valid = axes[i].valid
-        is_power = length & (length - 1) == 0
-        steps = min(valid, max(lanes // length, 1) if is_power else lanes)
-        if not axes[i].is_full:  # the pads behind it end the run, and belong to the same tile
-            run[i] = valid
-            break
-        if steps < valid or (split_odd and steps & (steps - 1)):
-            run[i] = power_of_two_below(steps)
-            break
-        run[i] = steps
-        length *= steps
-        if length >= lanes and (is_short or length & (length - 1) == 0 or length >= ROWS_GATHERED * lanes):
-            break
-    return run
-
-
-def _rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool) -> Run:
-    """What completes lines of the destination outside of the run, counted in the run's own steps."""
-    rows = {i: axis.extent for i, axis in enumerate(axes) if axis.is_irregular}
-    length = 1
-    for i in _chain(axes, [axis.destination_stride for axis in axes]):
-        if length >= target:
-            break
-        extent, have = axes[i].extent, run.get(i, 1)
-        if i in run and have == axes[i].valid:
-            length *= extent
+    most = min(box.axes[innermost].extent // tile.extents[innermost], UNROLLED_TILES)
+    for count in range(most, 1, -1):  # the last of three tiles at a time may do fewer cells again than that of four
+        longer = _tile(box.axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, vectors)
+        if longer is None or longer.cost > tile.cost:
             continue
-        needed = -(-target // length)
-        wanted = min(extent, 1 << (needed - 1).bit_length())
-        count = wanted // have
-        if split_odd and count & (count - 1) and axes[i].is_full and count > ROWS_GATHERED:
-            count = power_of_two_below(count)
-        if count > 1:
-            rows[i] = count
-        length *= have * max(count, 1)
-        if have * max(count, 1) < extent:
-            break
-    if any(axis.is_irregular for axis in axes):
-        rows |= _next_steps(axes, run, target)
-    return rows
+        if walked_cells(box, longer) <= max(walked_cells(box, tile), TOLERATED_AGAIN):
+            return longer
+    return tile
 
 
-def _next_steps(axes: Sequence[Axis], run: Run, target: int) -> Run:
-    """Steps of the axis that continues the lines which a run and the irregular axes only begin."""
-    inside = [range(axis.extent if axis.is_irregular else run.get(i, 1)) for i, axis in enumerate(axes)]
-    offsets = {
-        sum(axis.destination_at(step) for axis, step in zip(axes, steps, strict=True))
-        for steps in itertools.product(*inside)
-    }
-    length = next(offset for offset in itertools.count() if offset not in offsets)
-    for i, axis in enumerate(axes):
-        if axis.destination_stride == length and i not in run and axis.is_full and not axis.is_irregular:
-            count = min(axis.extent, target // math.gcd(target, length))
-            return {i: count} if count > 1 else {}
-    return {}
-
-
-def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors) -> Tile | None:
+def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: float = math.inf) -> Tile | None:
+    """The tile of a run and rows; None where there is none, or none below a limit of instructions for a cell."""
     extents = [run.get(i, 1) * rows.get(i, 1) for i in range(len(axes))]
     for i, axis in enumerate(axes):
         if not axis.is_full and i in run and run[i] == axis.valid:
@@ -232,8 +184,9 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors) -> Tile |
     if math.prod(extents) > ELEMENT_LIMIT:
         return None
     elements, pads = _elements(axes, run, rows, extents)
-    network = build_network(elements, pads, vectors.lanes, vectors.readable, vectors.segment)
-    if network is None or network.cost > INSTRUCTION_LIMIT:
+    limit = min(INSTRUCTION_LIMIT, limit * math.prod(extents))
+    network = build_network(elements, pads, vectors.lanes, vectors.reach, vectors.segment, limit)
+    if network is None:
         return None
     return Tile(tuple(extents), network)
 
@@ -250,19 +203,20 @@ def _elements(
     ]
     if sum(_is_valid(axes, row_axes, steps) for steps in steps_of_rows) <= ROWS_GATHERED // 2:
         steps_of_rows = [steps for steps in steps_of_rows if _is_valid(axes, row_axes, steps)]
-    places = [
-        (
-            sum(axes[i].source_at(step) for i, step in zip(run_axes, steps, strict=True)),
-            sum(axes[i].destination_at(step) for i, step in zip(run_axes, steps, strict=True)),
+    inside = {
+        sum(axes[i].source_at(step) for i, step in zip(run_axes, steps, strict=True)): sum(
+            axes[i].destination_at(step) for i, step in zip(run_axes, steps, strict=True)
         )
         for steps in itertools.product(*(range(run[i]) for i in run_axes))
-    ]
+    }
+    length = max(inside) + 1  # holes are elements too
     elements: list[list[Element]] = []
     for row in steps_of_rows:
         source = sum(axes[i].source_at(step) for i, step in zip(row_axes, row, strict=True))
         target = sum(axes[i].destination_at(step) for i, step in zip(row_axes, row, strict=True))
+        places = [target + inside[place] if place in inside else PAD for place in range(length)]
         is_valid = _is_valid(axes, row_axes, row)
-        elements.append([(source + inside if is_valid else None, target + behind) for inside, behind in places])
+        elements.append([(source + place if is_valid else None, to) for place, to in enumerate(places)])
     covered = {destination for row in elements for _, destination in row}
     everything = [
         sum(axis.destination_at(step) for axis, step in zip(axes, steps, strict=True))

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from network_execution import execute_network
 
-from layout_ir.layouts.network_builder import Element, build_network
+from layout_ir.layouts.lane_stages import is_blend
+from layout_ir.layouts.network_builder import build_network
+from layout_ir.layouts.network_gather import PAD as HOLE
 from layout_ir.layouts.network_gather import chunks, power_of_two_below
+from layout_ir.layouts.network_loads import Element, Reach
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
 
 SOURCE = np.arange(1000, 9000)
@@ -31,8 +34,8 @@ def check(rows: list[list[Element]], pads: list[int], lanes: int) -> Network:
 
 
 def check_network(network: Network, rows: list[list[Element]], pads: list[int], lanes: int) -> None:
-    readable = {source for row in rows for source, _ in row if source is not None}
-    wanted = {to: PAD if source is None else int(SOURCE[source]) for row in rows for source, to in row}
+    readable = set(range(max(source or 0 for row in rows for source, _ in row) + 1))
+    wanted = {to: PAD if source is None else int(SOURCE[source]) for row in rows for source, to in row if to != HOLE}
     assert execute_network(network, SOURCE, readable, PAD, lanes) == wanted | dict.fromkeys(pads, PAD)
 
 
@@ -97,6 +100,43 @@ def test_random_tiles(seed: int):
     pads = [*range(end, end + rng.choice([0, 0, 1, 4]))]
     if build_network(rows, pads, lanes) is not None:
         check(rows, pads, lanes)
+
+
+def with_holes(rows: list[list[Element]], valid: int, period: int) -> list[list[Element]]:
+    """Rows of which only the first `valid` of every `period` elements are wanted."""
+    return [[(source, to if i % period < valid else HOLE) for i, (source, to) in enumerate(row)] for row in rows]
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("valid, period", [(1, 2), (3, 4), (1, 4), (3, 8), (5, 8), (2, 3), (3, 7), (4, 8), (1, 8)])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
+def test_rows_with_holes(count: int, valid: int, period: int, lanes: int):
+    for length in (period, lanes, 2 * lanes, 2 * lanes - period + valid):
+        check(with_holes(transpose(count, length, length + 1), valid, period), [], lanes)
+        check(with_holes(transpose(count, length, length, count + 2), valid, period), [], lanes)
+
+
+def test_rows_share_a_vector_where_holes_leave_them_room():
+    """Pixels of 3 of 8 channels to planes: half of the loads are blended into the others, the rest is a transpose."""
+    rows = [[(16 * row + i, i % 8 * 16 + 2 * row + i // 8) for i in range(16)] for row in range(8)]
+    network = check(with_holes(rows, 3, 8), [], 16)
+    blends = [value for value in network.values if isinstance(value, Shuffle) and is_blend(value.mask, 16)]
+    loads = [value for value in network.values if isinstance(value, Load)]
+    assert [load.offset % 16 for load in loads].count(12) == len(blends) == 4
+    assert len(loads) == 8
+    assert len(network.stores) == 3
+
+
+@pytest.mark.parametrize("behind, width", [(0, 2), (1, 4), (12, 4), (13, 16)])
+def test_what_may_be_read_behind_short_rows(behind: int, width: int):
+    """Pixels of 3 channels to padded ones: the network stays inside of what is readable, and uses it."""
+    rows: list[list[Element]] = [[(20 * row + i, 16 * row + i) for i in range(3)] for row in range(4)]
+    pads = [16 * row + i for row in range(4) for i in range(3, 16)]
+    network = build_network(rows, pads, 16, Reach(0, behind))
+    assert network is not None
+    wanted = {to: int(SOURCE[source or 0]) for row in rows for source, to in row} | dict.fromkeys(pads, PAD)
+    assert execute_network(network, SOURCE, set(range(63 + behind)), PAD, 16) == wanted
+    assert {value.lanes for value in network.values if isinstance(value, Load)} == {width}
 
 
 @given(st.permutations(range(16)), st.sampled_from([4, 8, 16]))

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from network_execution import execute_network
 from plan_execution import fused_layout, random_layout
+from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, choose_tile
 
 PAD = -7
 
 
 def check(box: Box, lanes: int, source_size: int) -> Tile | None:
-    """The tile of a box, if it has one, executed at the box's origin and compared with the box's definition."""
+    """The tile of a box, if it has one, executed where the box starts and ends and compared with its definition."""
     tile = choose_tile(box, lanes, source_size)
     if tile is None:
         return None
@@ -44,8 +47,10 @@ def check(box: Box, lanes: int, source_size: int) -> Tile | None:
         for axis, extent in zip(box.axes, tile.extents, strict=True)
     )
     source = np.arange(100, 100 + source_size)
-    written = execute_network(tile.network, source, set(range(source_size - last)), PAD, lanes)
-    assert written == {to: PAD if place is None else place + 100 for to, place in elements.items()}
+    for origin in {base, last}:
+        readable = set(range(-origin, source_size - origin))
+        written = execute_network(tile.network, source, readable, PAD, lanes, origin)
+        assert written == {to: PAD if place is None else origin + place + 100 for to, place in elements.items()}
     return tile
 
 
@@ -87,6 +92,66 @@ def test_planes_to_pixels():
     tile = check(box, 16, 3 * 224)
     assert tile is not None
     assert tile.extents[1] == 3
+
+
+def last_channels(channels: int, block: int, pixels: int, destination_block: int = 0) -> Box:
+    """The last block of channels, to planes, or with pads to blocks of another size."""
+    if destination_block:
+        channel = Axis("c", destination_block, 1, 1, channels)
+        return Box((Axis("p", pixels, block, destination_block, pixels), channel))
+    return Box((Axis("c", channels, 1, pixels, channels), Axis("p", pixels, block, 1, pixels)))
+
+
+@pytest.mark.parametrize("segment", [4, 8, 16])
+@pytest.mark.parametrize("block", [2, 4, 8, 16, 32])
+def test_the_last_channels_are_loaded_with_the_holes_behind_them(block: int, segment: int):
+    lanes, channels, pixels = 4 * segment, min(3, block - 1), 4 * 4 * segment
+    size = block * pixels
+    box = last_channels(channels, block, pixels)
+    tile = choose_tile(box, lanes, size, segment)
+    assert tile is not None
+    loads = [value for value in tile.network.values if isinstance(value, Load)]
+    if block <= lanes // 2:
+        assert {load.lanes for load in loads} == {lanes}
+        assert len(loads) == tile.extents[1] * block // lanes
+    check(box, lanes, size)
+
+
+@pytest.mark.parametrize("stride", [2, 3, 4, 5, 7, 8])
+def test_steps_of_a_small_stride_are_loaded_with_what_is_between_them(stride: int):
+    box = Box((Axis("a", 1000, stride, 1, 1000),))
+    tile = check(box, 64, 999 * stride + 1)
+    assert tile is not None
+    assert tile.extents[0] >= 64
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_holes_anywhere(seed: int):
+    """Runs with holes of any size, sources with nothing or little around them, pads at the destination."""
+    rng = random.Random(seed)
+    lanes, block = rng.choice([4, 8, 16, 32, 64]), rng.choice([2, 3, 4, 5, 8, 12, 16, 32])
+    channels, pixels, outer = rng.randint(1, block), rng.choice([5, 16, 49, 64]), rng.randint(1, 3)
+    padded = rng.choice([0, 0, channels, channels + 1, 8])
+    box = last_channels(channels, block, pixels, max(padded, channels) if padded else 0)
+    cells = box.cells
+    box = Box((Axis("n", outer, block * pixels, cells, outer), *box.axes), AffineConstantExpr(rng.choice([0, 1, 40])))
+    last = sum(axis.source_at(axis.valid - 1) for axis in box.axes) + affine.constant_value(box.source_offset)
+    check(box, lanes, last + 1 + rng.choice([0, 1, block - channels, 100]))
+
+
+@pytest.mark.parametrize("behind", [0, 1, 4, 5, 13])
+@pytest.mark.parametrize("before", [0, 1, 4, 40])
+def test_no_load_of_any_tile_reaches_beyond_the_source(before: int, behind: int):
+    for block, lanes, pixels in itertools.product((4, 8), (8, 32), (49, 64)):
+        box = replace(last_channels(3, block, pixels), source_offset=AffineConstantExpr(before))
+        size = before + (pixels - 1) * block + 3 + behind
+        tile = check(box, lanes, size)
+        if tile is None:
+            continue
+        starts = {min(start, pixels - tile.extents[1]) for start in range(0, pixels, tile.extents[1])}
+        for start, load in itertools.product(starts, tile.network.values):
+            if isinstance(load, Load):
+                assert 0 <= before + start * block + load.offset <= size - load.lanes
 
 
 @pytest.mark.parametrize(

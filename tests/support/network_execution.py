@@ -7,9 +7,11 @@ import numpy as np
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
 
 
-def execute_network(network: Network, source: np.ndarray, readable: set[int], pad: int, lanes: int) -> dict[int, int]:
+def execute_network(
+    network: Network, source: np.ndarray, readable: set[int], pad: int, lanes: int, origin: int = 0
+) -> dict[int, int]:
     """
-    What a network writes: destination offset to element.
+    What a network writes: destination offset to element. `origin`: where in the source the tile starts.
 
     Fails where it reads beyond `readable`, uses a vector that is no power of two of at most `lanes`, a value that is
     made later, a lane that does not exist, or writes two things to one place.
@@ -19,7 +21,7 @@ def execute_network(network: Network, source: np.ndarray, readable: set[int], pa
         match value:
             case Load(offset=offset, lanes=count):
                 assert set(range(offset, offset + count)) <= readable, f"{value} reads what is not the tile's"
-                values.append(source[offset : offset + count])
+                values.append(source[origin + offset : origin + offset + count])
             case Splat(lanes=count):
                 values.append(np.full(count, pad))
             case Shuffle(left=left, right=right, mask=mask):

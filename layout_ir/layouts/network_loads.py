@@ -1,0 +1,141 @@
+"""
+The start of a shuffle network: the rows of a tile are read in vectors, whole ones where that is allowed.
+
+A row may have holes, elements of the source that nobody wants: the unused channels of a last block, or those between
+the steps of a stride. Loads reach over them, and what they bring of them is dropped by the first shuffle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from layout_ir.layouts.network_gather import PAD, Builder, chunks
+from layout_ir.layouts.shuffle_network import Load, Splat
+
+Element = tuple[int | None, int]
+"""Source offset (None: the pad value) and destination offset (`PAD`: a hole of the source, which nobody wants)."""
+
+Row = Sequence[Element]
+"""Elements whose source offsets are consecutive, or all None."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What may be read although no tile needs it; everything between the elements of a tile may be."""
+
+    before: int = 0
+    """Elements before the first one of a tile, whose source offset is 0."""
+
+    behind: int = 0
+    """Elements behind every row."""
+
+
+Blends = Sequence[tuple[int, int]]
+"""Pairs of a bit of the rows' numbers and a bit of the lanes' numbers, which takes its place."""
+
+
+def readings(
+    rows: Sequence[Row], lanes: int, reach: Reach, is_exchanged: bool
+) -> Iterator[tuple[Sequence[Row], Blends]]:
+    """
+    The rows as vectors read them, with more of the source behind them, and what is blended; best first.
+
+    A short row is one vector of the next power of two, and again one of all lanes; rows stay as they are where no
+    vectors are within reach. `is_exchanged`: whether rows are exchanged all together, so that some can be blended.
+    """
+    end = max((row[-1][0] or 0 for row in rows), default=0) + reach.behind
+
+    def is_within(choice: tuple[Sequence[Row], Blends]) -> bool:
+        ends = [(row[0][0], row[-1][0]) for row in choice[0]]
+        return all(first is None or last is None or -reach.before <= first <= last <= end for first, last in ends)
+
+    found = False
+    for width in _widths(rows, lanes):
+        wide = [_extended(row, 0, width - len(row)) for row in rows]
+        apart = filter(is_within, _moved_apart(wide, lanes) if is_exchanged else ())
+        choices = list(apart) or list(filter(is_within, [(wide, ())]))
+        yield from choices
+        found = found or bool(choices)
+    if not found:
+        yield rows, ()
+
+
+def _widths(rows: Sequence[Row], lanes: int) -> list[int]:
+    """Elements that are read of a row."""
+    length = len(rows[0])
+    whole = 1 << (length - 1).bit_length()
+    if length <= lanes:
+        return [whole] if whole == lanes else [whole, lanes]
+    has_holes = any(destination == PAD for row in rows for _, destination in row)
+    return [-(-length // lanes) * lanes if has_holes else length]
+
+
+def _extended(row: Row, before: int, behind: int) -> Row:
+    """A row with so many elements more on either side."""
+    first, last = row[0][0], row[-1][0]
+    left = [(None if first is None else first - before + i, PAD) for i in range(before)]
+    right = [(None if last is None else last + 1 + i, PAD) for i in range(behind)]
+    return [*left, *row, *right]
+
+
+def _moved_apart(rows: Sequence[Row], lanes: int) -> Iterator[tuple[Sequence[Row], Blends]]:
+    """
+    Rows with holes moved apart, so that one vector can hold the elements of one row in the holes of another.
+
+    A row that is read a little earlier has its elements in higher lanes. Bits of the lanes' numbers that only holes
+    have set then say which row a lane is of: the last bits of the rows' numbers, or the first.
+    """
+    length = len(rows[0])
+    has_whole_vectors = length & (length - 1) == 0 or length % lanes == 0
+    positions = range((min(length, lanes) - 1).bit_length() if has_whole_vectors else 0)
+    empty = [bit for bit in positions if all(_is_hole(row, bit) for row in rows)]
+    bits = len(rows).bit_length() - 1
+    count = min(len(empty), bits)
+    for first in dict.fromkeys((0, bits - count)) if count else ():
+        chosen = [(first + number, empty[number]) for number in range(count)]
+        moves = [sum((number >> bit & 1) << lane for bit, lane in chosen) for number in range(len(rows))]
+        yield [_extended(row, move, 0)[:length] for row, move in zip(rows, moves, strict=True)], chosen[::-1]
+
+
+def _is_hole(row: Row, bit: int) -> bool:
+    """Whether nobody wants the elements of a row in the lanes that have a bit set."""
+    return all(destination == PAD for lane, (_, destination) in enumerate(row) if lane >> bit & 1)
+
+
+def blend(builder: Builder, columns: Sequence[Sequence[int]], blends: Blends) -> list[list[int]]:
+    """The columns with rows that have been moved apart in one vector."""
+    result = [list(column) for column in columns]
+    for row, lane in blends:
+        for position, column in enumerate(result):
+            width = len(builder.contents[column[0]])
+            mask = [i + (i >> lane & 1) * width for i in range(width)]
+            lower = [number for number in range(len(column)) if not number >> row & 1]
+            result[position] = [builder.shuffle(column[i], column[i | 1 << row], mask) for i in lower]
+    return result
+
+
+def load(builder: Builder, rows: Sequence[Row], lanes: int) -> list[list[int]]:
+    """Read every row in vectors: for every piece of a row, the values of all rows."""
+    columns: list[list[int]] = []
+    for start, count in chunks(len(rows[0]), lanes):
+        column: list[int] = []
+        for row in rows:
+            part = row[start : start + count]
+            source = part[0][0]
+            value = Splat(count) if source is None else Load(source, count)
+            column.append(builder.add(value, [destination for _, destination in part]))
+        columns.append(column)
+    return columns
+
+
+def join(builder: Builder, columns: list[list[int]], lanes: int) -> int:
+    """Join short vectors of two rows into one, as often as that fits; returns how often."""
+    joined = 0
+    while len(columns[0]) > 1 and 2 * len(builder.contents[columns[0][0]]) <= lanes:
+        width = len(builder.contents[columns[0][0]])
+        half = len(columns[0]) // 2
+        for position, column in enumerate(columns):
+            columns[position] = [builder.shuffle(column[i], column[i + half], range(2 * width)) for i in range(half)]
+        joined += 1
+    return joined
