@@ -42,9 +42,6 @@ FEW_INSTRUCTIONS = 6
 UNROLLED_TILES = 4
 """Tiles that become one."""
 
-TOLERATED_AGAIN = 1.02
-"""Share of cells that may be moved twice for a loop of fewer steps."""
-
 TOLERATED_OVERLAP = 1.2
 """Share of cells that may be moved twice before another tile is better."""
 
@@ -91,12 +88,15 @@ class Choice:
 
 
 @lru_cache(maxsize=1024)
-def choose_tile(box: Box, lanes: int, source_size: int, segment: int | None = None) -> Tile | None:
+def choose_tile(
+    box: Box, lanes: int, source_size: int, segment: int | None = None, again: float = math.inf
+) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
 
     `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
-    elements of the parts of a vector within which shuffles are cheap; all lanes by default.
+    elements of the parts of a vector within which shuffles are cheap; all lanes by default. `again`: the share of cells
+    that may be moved twice for a loop of fewer steps.
     """
     if not box.is_linear or box.is_fill:
         return None
@@ -108,7 +108,7 @@ def choose_tile(box: Box, lanes: int, source_size: int, segment: int | None = No
         best = _best_choice(box, over_holes, vectors, best)
     if best is None or best.cost > WORTHWHILE:
         return None
-    return _unrolled(box, best, vectors)
+    return _unrolled(box, best, vectors, again)
 
 
 def _reach(box: Box, source_size: int) -> Reach:
@@ -156,7 +156,7 @@ def walked_cells(box: Box, tile: Tile) -> float:
     )
 
 
-def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
+def _unrolled(box: Box, choice: Choice, vectors: Vectors, again: float) -> Tile:
     """A tile of few instructions made longer along the innermost loop, which would cost more than it moves."""
     tile, run, rows = choice.tile, choice.run, choice.rows
     walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i] and axis.is_full]
@@ -164,11 +164,11 @@ def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
         return tile
     innermost = walked[-1]
     most = min(box.axes[innermost].extent // tile.extents[innermost], UNROLLED_TILES)
-    for count in range(most, 1, -1):  # the last of three tiles at a time may do fewer cells again than that of four
+    for count in sorted(range(2, most + 1), key=lambda count: (count & (count - 1) != 0, -count)):
         longer = _tile(box.axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, vectors)
         if longer is None or longer.cost > tile.cost:
             continue
-        if walked_cells(box, longer) <= max(walked_cells(box, tile), TOLERATED_AGAIN):
+        if walked_cells(box, longer) <= max(walked_cells(box, tile), again):
             return longer
     return tile
 

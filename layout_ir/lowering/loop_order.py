@@ -86,7 +86,10 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     inside: list[LoopLevel] = []
     block_tiles = schedule.preferences.block_tiles
     if block_tiles is None:
-        block_tiles = 1 if _rows_collide(box, tile, schedule.lanes, outer, inner) else schedule.block_tiles
+        block_tiles = schedule.block_tiles
+        is_read_whole = box.axes[along_source].extent <= block_tiles * tile.extents[along_source]
+        if _rows_collide(box, tile, schedule.lanes, outer, inner) or (schedule.prefetches and is_read_whole):
+            block_tiles = 1  # tiles that follow each other along the destination read one sequence of lines already
     for i in (inner, outer) if block_tiles > 1 else (outer, inner):
         step = tile.extents[i]
         if block_tiles > 1 and box.axes[i].extent > step * block_tiles:

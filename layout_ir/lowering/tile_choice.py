@@ -37,13 +37,17 @@ CYCLES_OF_LINE = 2.0
 WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy."""
 
+STREAMED_AGAIN = 1.02
+"""Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
+
 
 def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
     copy = _copy_by_lines(box, schedule)
     if copy is not None and not any(axis.extent % steps for axis, steps in zip(box.axes, copy.extents, strict=True)):
         return copy
-    wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)
+    again = STREAMED_AGAIN if schedule.streams else math.inf
+    wide = choose_tile(box, schedule.lanes, source_size, schedule.segment, again)
     if wide is None or not schedule.narrows or any(map(is_symbolic, (box.cells, source_size))):
         return wide
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment)
