@@ -14,9 +14,6 @@ from functools import cached_property, lru_cache
 
 from layout_ir.layouts.lane_stages import CHEAP, is_blend, is_cheap
 
-SHORT_SHUFFLE = 8 * CHEAP
-"""Cost of a shuffle of less than 16 bytes, which compilers take apart into elements."""
-
 
 @dataclass(frozen=True)
 class Load:
@@ -70,11 +67,7 @@ class Network:
 
     def cost_of(self, value: Value) -> float:
         """Vector instructions of one value."""
-        if not isinstance(value, Shuffle):
-            return CHEAP
-        if min(width_of(self.values[value.left]), len(value.mask)) < 1 << self.segment_bits:
-            return SHORT_SHUFFLE
-        if value.left == value.right:
+        if not isinstance(value, Shuffle) or value.left == value.right:
             return CHEAP
         return _cost_of_mask(value.mask, width_of(self.values[value.left]), self.segment_bits)
 
