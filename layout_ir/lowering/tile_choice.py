@@ -50,8 +50,10 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     wide = choose_tile(box, schedule.lanes, source_size, schedule.segment, again)
     if wide is None or not schedule.narrows or any(map(is_symbolic, (box.cells, source_size))):
         return wide
+    if takes_pairs(wide.network):
+        return None
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment)
-    if narrow is None or has_loose_pads(box, narrow):
+    if narrow is None or has_loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
     least = 1 if is_copy(wide.network) else WORTH_NARROWING
     is_better = cached_cycles(box, narrow, schedule.lanes) * least <= cached_cycles(box, wide, schedule.lanes)
@@ -76,6 +78,11 @@ def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
     if not schedule.streams or not schedule.segment:
         return None
     return copy_by_lines(box, schedule.lanes, schedule.segment, schedule.segment.bit_length() - 1)
+
+
+def takes_pairs(network: Network) -> bool:
+    """Whether vectors of two elements are shuffled, which compilers take apart: scalar loops are faster in the caches."""
+    return any(isinstance(value, Shuffle) and width_of(network.values[value.left]) == 2 for value in network.values)
 
 
 def has_loose_pads(box: Box, tile: Tile) -> bool:
