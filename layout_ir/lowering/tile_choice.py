@@ -81,7 +81,7 @@ def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
 
 
 def takes_pairs(network: Network) -> bool:
-    """Whether vectors of two elements are shuffled, which compilers take apart: scalar loops are faster in the caches."""
+    """Whether vectors of two elements are shuffled: compilers take these apart, so that scalar loops are faster."""
     return any(isinstance(value, Shuffle) and width_of(network.values[value.left]) == 2 for value in network.values)
 
 
