@@ -28,6 +28,9 @@ from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import Guards
 
+LONGEST_PADDED = 4
+"""Vectors up to which an axis with pads is moved as a whole if a tile does that."""
+
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp)
 
 
@@ -53,7 +56,8 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
     """
     Boxes that together are `box`, none with an axis whose steps partly copy and partly pad outside of its tile.
 
-    A padded axis longer than a vector is first cut at the last whole vector before its pads.
+    A padded axis longer than a vector is first cut at the last whole vector before its pads. What remains is moved as a
+    whole if there is a tile for that, which writes neighbouring lines at once.
     """
     if box.is_fill or not box.is_linear:
         return [box]
@@ -70,7 +74,7 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
                 *parts_without_loose_pads(before, lanes, source_size, segment),
                 *parts_without_loose_pads(after, lanes, source_size, segment),
             ]
-        if axis.extent > lanes:
+        if axis.extent > lanes and not _is_moved_whole(box, i, lanes, source_size, segment):
             before, after = cut_box(box, i, lanes)
             return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
     tile = choose_tile(box, lanes, source_size, segment)
@@ -79,6 +83,15 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
         return [box]
     before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)
     return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
+
+
+def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment: int | None) -> bool:
+    """Whether a tile takes a padded axis as a whole."""
+    extent = box.axes[padded].extent
+    if extent > LONGEST_PADDED * lanes:
+        return False
+    tile = choose_tile(box, lanes, source_size, segment)
+    return tile is not None and tile.extents[padded] == extent
 
 
 def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
