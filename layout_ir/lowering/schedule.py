@@ -13,6 +13,7 @@ from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel_choice import LINE_BYTES
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
@@ -116,8 +117,10 @@ def writes_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
 
 def covers_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
     """Whether tiles write whole lines of the destination, be it in several stores; all but the last along an axis."""
+    if any(is_symbolic(store.offset) for store in tile.network.stores):
+        return False
     covered = {store.offset + lane for store in tile.network.stores for lane in range(store.lanes)}
-    return all(start % lanes == 0 for start in destination_starts(box, tile)) and all(
+    return all(is_multiple(start, lanes) for start in destination_starts(box, tile)) and all(
         line in covered and all(line + lane in covered for lane in range(lanes))
         for line in {offset // lanes * lanes for offset in covered}
     )

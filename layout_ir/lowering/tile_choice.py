@@ -48,13 +48,19 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
         return copy
     again = STREAMED_AGAIN if schedule.streams else math.inf
     wide = choose_tile(box, schedule.lanes, source_size, schedule.segment, again)
-    if wide is None or not schedule.narrows or any(map(is_symbolic, (box.cells, source_size))):
+    if wide is None or not schedule.narrows:
         return wide
-    if takes_pairs(wide.network):
-        return None
+    return None if takes_pairs(wide.network) else cached_tile(box, wide, schedule, source_size)
+
+
+def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> Tile:
+    """The tile for data that stay in the caches: of vectors of half a line where those are faster than `wide`."""
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment)
     if narrow is None or has_loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
+    is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
+    if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
+        return wide  # a kernel has looked whether `wide` fits in
     least = 1 if is_copy(wide.network) else WORTH_NARROWING
     is_better = cached_cycles(box, narrow, schedule.lanes) * least <= cached_cycles(box, wide, schedule.lanes)
     return narrow if is_better else wide
@@ -121,19 +127,24 @@ def _widths(network: Network, value: Shuffle) -> tuple[int, int]:
 
 def _splits(box: Box, tile: Tile, line: int) -> float:
     """Expected cycles that loads and stores of one tile take because they touch two lines."""
-    apart_from = math.gcd(line, *source_starts(box, tile))
-    apart_to = math.gcd(line, *destination_starts(box, tile))
+    apart_from = _granularity(line, *source_starts(box, tile))
+    apart_to = _granularity(line, *destination_starts(box, tile))
     loads = sum(
-        SPLIT_LOAD * split_share(math.gcd(apart_from, value.offset), value.lanes, line)
+        SPLIT_LOAD * split_share(_granularity(apart_from, value.offset), value.lanes, line)
         for value in tile.network.values
         if isinstance(value, Load)
     )
     stores = sum(
         (SPLIT_STORE if store.lanes == line else SPLIT_NARROW_STORE)
-        * split_share(math.gcd(apart_to, store.offset), store.lanes, line)
+        * split_share(_granularity(apart_to, store.offset), store.lanes, line)
         for store in tile.network.stores
     )
     return loads + stores
+
+
+def _granularity(line: int, *numbers: int) -> int:
+    """Of what all numbers and a line are multiples; unknown ones are multiples of nothing."""
+    return 1 if any(map(is_symbolic, numbers)) else math.gcd(line, *numbers)
 
 
 def split_share(granularity: int, lanes: int, line: int) -> float:

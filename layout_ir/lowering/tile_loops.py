@@ -25,7 +25,7 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_order import LoopLevel, destination_ahead, loop_levels
 from layout_ir.lowering.schedule import Schedule, streamed_stores
-from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
+from layout_ir.lowering.tile_choice import cached_tile, cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import Guards
 
 LONGEST_PADDED = 4
@@ -47,9 +47,16 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         emit_box(builder, part, buffers, schedule.threads)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
-        guards.emit(schedule, partial(_emit_tiles, builder, part, tile, buffers))
+        guards.emit(schedule, partial(_emit_unknown, builder, part, tile, buffers))
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
+
+
+def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
+    """The tiles of a box of unknown extents, into which `tile` fits, for one of the cases that a kernel tells apart."""
+    (source_size,) = stored_type(buffers.source.type).get_shape()
+    chosen = cached_tile(part, tile, schedule, source_size) if schedule.narrows else tile
+    _emit_tiles(builder, part, chosen, buffers, schedule)
 
 
 def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: int | None = None) -> list[Box]:

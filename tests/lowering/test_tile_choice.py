@@ -8,10 +8,12 @@ from layout_ir import layout
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import choose_tile
+from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import cached_cycles, has_loose_pads, split_share, tile_of
+from layout_ir.runtime.module import lower_to_c
 
 LINE = 16
 SMALL, LARGE = 1 << 16, 1 << 26
@@ -93,3 +95,12 @@ def test_vectors_of_two_elements_are_left_to_scalar_loops_in_the_caches() -> Non
     assert choose_tile(tail, LINE, size, 4) is not None
     assert tile_of(tail, schedule_of(64, SMALL), size) is None
     assert tile_of(tail, schedule_of(64, LARGE), size) is not None
+
+
+def test_unknown_extents_have_both_widths() -> None:
+    """A kernel that finds its sizes small when it is called takes vectors of half a line, else of whole ones."""
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 64, None, None), "f32")
+    lowered, _ = lower_to_c(module, Target(64))
+    text = str(lowered)
+    assert "vector<16xf32>" in text
+    assert "vector<8xf32>" in text
