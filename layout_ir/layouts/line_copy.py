@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
@@ -29,6 +30,7 @@ class LineCopy(Tile):
     """Offsets of the stores that bypass the caches: those that together write all that their line gets."""
 
 
+@lru_cache(maxsize=1024)
 def copy_by_lines(box: Box, line: int, least: int, segment_bits: int) -> LineCopy | None:
     """
     The tile that copies the rows of a box by lines of `line` elements; None where an ordinary tile does, or none can.

@@ -149,6 +149,13 @@ def _true_cost(box: Box, tile: Tile, lanes: int) -> float:
     return tile.cost * overlap * (PARTS_OF_LINES if writes_parts else 1)
 
 
+def loose_pads(box: Box, tile: Tile) -> list[int]:
+    """The axes that a tile takes step by step although some of their steps copy and the others pad."""
+    return [
+        i for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)) if not axis.is_full and steps == 1
+    ]
+
+
 def walked_cells(box: Box, tile: Tile) -> float:
     """Cells that all tiles of a box move, over the cells that it has."""
     return math.prod(

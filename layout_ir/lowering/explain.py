@@ -28,7 +28,7 @@ from layout_ir.lowering.schedule import (
     streamed_stores,
 )
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
-from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
+from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import grouped
 
@@ -83,7 +83,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         if panel is not None:
             lines += _panel(panel, schedule)
             continue
-        for part in (piece for box in group.boxes for piece in cut_for_lines(box, schedule) if piece is not None):
+        for part in group.boxes:
             tile = tile_of(part, schedule, source_size)
             lines.append(str(part))
             lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)

@@ -100,9 +100,9 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     if schedule.prefetches:
         axis = schedule.preferred_axis(along_source, along_destination)
         if axis is None:
-            far = tile.extents[along_destination] > 1
-            far = far and box.axes[along_destination].source_stride >= FAR_LINES * schedule.lanes
-            axis = along_source if far else along_destination
+            has_rows = tile.extents[along_destination] > 1
+            are_far = box.axes[along_destination].source_stride >= FAR_LINES * schedule.lanes
+            axis = along_source if has_rows and are_far else along_destination
         inside = _with_prefetching(box, inside, schedule, axis, PREFETCHED_TILES)
     return levels + inside
 

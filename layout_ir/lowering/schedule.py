@@ -64,6 +64,11 @@ class Schedule:
     preferences: Preferences = NO_PREFERENCES
     """What else was chosen beforehand."""
 
+    @property
+    def has_line_vectors(self) -> bool:
+        """Whether a vector is as long as a line of the cache."""
+        return self.segment is not None and self.lanes * SEGMENT_BYTES == self.segment * LINE_BYTES
+
     def preferred_axis(self, along_source: int | None, along_destination: int | None) -> int | None:
         """Of two axes the one along which prefetching was chosen; None where the choice is open."""
         return {"source": along_source, "destination": along_destination}.get(self.preferences.prefetch or "")

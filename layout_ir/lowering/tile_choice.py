@@ -16,7 +16,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, is_copy, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile, choose_tile, walked_cells
+from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
 
 LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0
@@ -56,7 +56,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
 def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> Tile:
     """The tile for data that stay in the caches: of vectors of half a line where those are faster than `wide`."""
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment)
-    if narrow is None or has_loose_pads(box, narrow) or takes_pairs(narrow.network):
+    if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
@@ -66,18 +66,13 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     return narrow if is_better else wide
 
 
-def cut_for_lines(box: Box, schedule: Schedule) -> tuple[Box, Box | None]:
+def cut_for_lines(box: Box, schedule: Schedule) -> list[Box]:
     """A box, or where its rows are copied by lines: those that are a multiple of a tile's, and the others."""
     copy = _copy_by_lines(box, schedule)
     for i, axis in enumerate(box.axes):
         if copy is not None and axis.extent % copy.extents[i]:
-            return cut_box(box, i, axis.extent - axis.extent % copy.extents[i])
-    return box, None
-
-
-def copies_by_lines(box: Box, schedule: Schedule) -> bool:
-    """Whether the rows of a box are copied by lines, which needs nothing to put them together."""
-    return _copy_by_lines(box, schedule) is not None
+            return [*cut_box(box, i, axis.extent - axis.extent % copy.extents[i])]
+    return [box]
 
 
 def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
@@ -89,11 +84,6 @@ def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
 def takes_pairs(network: Network) -> bool:
     """Whether vectors of two elements are shuffled: compilers take these apart, so that scalar loops are faster."""
     return any(isinstance(value, Shuffle) and width_of(network.values[value.left]) == 2 for value in network.values)
-
-
-def has_loose_pads(box: Box, tile: Tile) -> bool:
-    """Whether some steps of an axis that the tile takes one by one copy, and the others pad."""
-    return any(not axis.is_full and steps == 1 for axis, steps in zip(box.axes, tile.extents, strict=True))
 
 
 def cached_cycles(box: Box, tile: Tile, line: int) -> float:

@@ -14,7 +14,6 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from layout_ir.dialects.types import element_type_of
-from layout_ir.layouts.panel_choice import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
@@ -50,8 +49,7 @@ class Guards:
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
-        is_line = schedule.lanes * element_type_of(self.buffers.source.type).bytes == LINE_BYTES
-        usual = replace(schedule, streams=False, prefetches=False, narrows=is_line)
+        usual = replace(schedule, streams=False, prefetches=False, narrows=schedule.has_line_vectors)
         if not (schedule.streams or schedule.prefetches) or not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return

@@ -20,12 +20,12 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
-from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_order import LoopLevel, destination_ahead, loop_levels
 from layout_ir.lowering.schedule import Schedule, streamed_stores
-from layout_ir.lowering.tile_choice import cached_tile, cut_for_lines, tile_of
+from layout_ir.lowering.tile_choice import cached_tile, tile_of
 from layout_ir.lowering.tile_guards import Guards
 
 LONGEST_PADDED = 4
@@ -37,11 +37,6 @@ Access = TypeVar("Access", vector.LoadOp, vector.StoreOp)
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box without loose pads: tile by tile, or scalar loops where they are as good."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
-    first, rest = cut_for_lines(part, schedule)
-    if rest is not None:
-        emit_part(builder, first, buffers, schedule)
-        emit_part(builder, rest, buffers, schedule)
-        return
     tile = tile_of(part, schedule, source_size)
     if tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, part, buffers, schedule.threads)
@@ -85,7 +80,7 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
             before, after = cut_box(box, i, lanes)
             return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
     tile = choose_tile(box, lanes, source_size, segment)
-    loose = [i for i, axis in enumerate(box.axes) if not axis.is_full and tile is not None and tile.extents[i] == 1]
+    loose = [] if tile is None else loose_pads(box, tile)
     if not loose:
         return [box]
     before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from layout_ir.dialects.types import stored_type
+from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Group, Panel, group_boxes
 from layout_ir.layouts.panel_choice import LINE_BYTES, choose_panel
 from layout_ir.layouts.plan import Box
@@ -16,7 +17,7 @@ from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
-from layout_ir.lowering.tile_choice import copies_by_lines
+from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 
@@ -44,7 +45,10 @@ def grouped(
 ) -> Iterator[tuple[Group, Panel | None]]:
     """All boxes in parts without loose pads, those that share lines together, with the panels they are moved by."""
     parts = [
-        part for box in boxes for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
+        piece
+        for box in boxes
+        for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
+        for piece in cut_for_lines(part, schedule)
     ]
     if not schedule.panels:
         yield from ((Group.of([part]), None) for part in parts)
@@ -64,17 +68,16 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
 
-    if any(copies_by_lines(box, schedule) for box in group.boxes):
-        return None
-
-    def tile_of(box: Box, size: int) -> Tile | None:
+    def scratch_tile(box: Box, size: int) -> Tile | None:
         return choose_tile(box, schedule.lanes, size, schedule.segment)
 
-    tiles = [tile_of(box, source_size) for box in group.boxes]
+    tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
+    if any(isinstance(tile, LineCopy) for tile in tiles):
+        return None
     if all(
         tile is not None and writes_whole_lines(box, tile, schedule.lanes)
         for box, tile in zip(group.boxes, tiles, strict=True)
     ):
         return None
     wanted = schedule.preferences.run_bytes, schedule.preferences.row_bytes
-    return choose_panel(group, tile_of, source_size, LINE_BYTES // schedule.lanes, *wanted)
+    return choose_panel(group, scratch_tile, source_size, LINE_BYTES // schedule.lanes, *wanted)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from pathlib import Path
 
 import numpy as np
 import pytest
-from reorder_batch import Reorder, lowered
+from reorder_batch import Reorder, kernels, lowered
 from varied_reorders import placed, source_and_expected
 
 import layout_ir as li
 from layout_ir.backends.c import emit_c
-from layout_ir.runtime.compiler import compile_library, find_compiler
 
 
 def _rows(shape: tuple[int, ...], pitch: int, dtype: str, offset: int = 0) -> Reorder:
@@ -44,11 +42,7 @@ def test_every_alignment(threads: bool, tmp_path: Path) -> None:
     text = emit_c(module)
     assert "LAYOUT_STREAM(" in text
     assert ", 1);" in text, "no line is asked for before it is written in parts"
-    (tmp_path / "kernels.c").write_text(text)
-    flags = ("-O1", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-Wno-psabi")
-    flags = (*flags, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
-    compile_library(find_compiler(), tmp_path / "kernels.c", tmp_path / "kernels.so", flags)
-    library = ctypes.CDLL(str(tmp_path / "kernels.so"))
+    runs = kernels(module, tmp_path, "-std=gnu11", "-Wno-psabi", "-fopenmp" if threads else "-Wno-unknown-pragmas")
     for number, case in enumerate(REORDERS):
         values, expected = source_and_expected(case, number)
         source = placed(values.size, values, number % 3)
@@ -59,5 +53,5 @@ def test_every_alignment(threads: bool, tmp_path: Path) -> None:
             field = placed(expected.size + 256, values, misaligned)
             wanted = field.copy()
             wanted[128 : 128 + expected.size][written] = expected[written]
-            library[f"case_{number}"](*map(ctypes.c_void_p, (source.ctypes.data, field[128:].ctypes.data)))
+            runs[number](source, field[128:])
             assert np.array_equal(field, wanted), f"{case}, {misaligned} elements behind a line"

@@ -7,12 +7,12 @@ import pytest
 from layout_ir import layout
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.tiling import choose_tile
+from layout_ir.layouts.tiling import choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
 from layout_ir.lowering.target import Target
-from layout_ir.lowering.tile_choice import cached_cycles, has_loose_pads, split_share, tile_of
+from layout_ir.lowering.tile_choice import cached_cycles, split_share, tile_of
 from layout_ir.runtime.module import lower_to_c
 
 LINE = 16
@@ -73,7 +73,7 @@ def test_no_choice_is_worse_than_the_wide_one(channels: int, destination: str) -
         assert (wide is None) == (chosen is None)
         if wide is not None and chosen is not None and chosen != wide:
             assert cached_cycles(box, chosen, LINE) <= cached_cycles(box, wide, LINE)
-            assert not has_loose_pads(box, chosen)
+            assert not loose_pads(box, chosen)
 
 
 @pytest.mark.parametrize("shape", [(331, 199), (256, 272), (200, 240), (75, 77)])
