@@ -32,7 +32,7 @@ class Preferences:
     """How many tiles, or panels, ahead."""
 
     streams: bool | None = None
-    """Whether whole lines of the destination bypass the caches."""
+    """Whether whole lines of the destination bypass the caches, which needs vectors of 64 bytes."""
 
     run_bytes: int | None = None
     """About how long the runs of the destination are that a panel holds."""
@@ -46,33 +46,14 @@ NO_PREFERENCES = Preferences()
 
 
 @dataclass(frozen=True)
-class Target:
-    """What loops are made for."""
-
-    vector_bytes: int = 0
-    """Width of the vector registers; 0 for scalar loops."""
-
-    threads: bool = False
-    """Whether the outermost loops may run in parallel."""
-
-    panels: bool = False
-    """Whether the processor writes lines in parts so slowly that putting them together first is faster."""
-
-    stream_bytes: int | None = None
-    """Size of a destination from which on it bypasses the caches; `STREAM_BYTES` by default."""
-
-    preferences: Preferences = NO_PREFERENCES
-
-
-@dataclass(frozen=True)
-class LoopOptions(ModulePass):
-    """A target as the options of a pass."""
+class Machine:
+    """What loops are made for, as far as it is not a matter of choice."""
 
     vector_bytes: int = 0
     """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
 
     threads: bool = False
-    """Whether the outermost loops are parallel."""
+    """Whether the outermost loops may run in parallel."""
 
     panels: bool = False
     """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
@@ -80,23 +61,17 @@ class LoopOptions(ModulePass):
     stream_bytes: int | None = None
     """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
 
-    block_tiles: int | None = None
-    """Tiles along each side of the blocks of a transposition; this and the following are chosen by a cost model."""
 
-    prefetch: str | None = None
-    """Along what the source of later tiles is asked for ahead of time: `source`, `destination`, or `none`."""
+@dataclass(frozen=True)
+class Target(Machine):
+    """What loops are made for."""
 
-    prefetch_tiles: int | None = None
-    """How many tiles, or panels, ahead."""
+    preferences: Preferences = NO_PREFERENCES
 
-    streams: bool | None = None
-    """Whether whole lines of the destination bypass the caches, which needs vectors of 64 bytes."""
 
-    run_bytes: int | None = None
-    """About how long the runs of the destination are that a panel holds."""
-
-    row_bytes: int | None = None
-    """About how long the rows of the source are that a panel takes."""
+@dataclass(frozen=True)
+class LoopOptions(Preferences, Machine, ModulePass):
+    """A target as the options of a pass."""
 
     @classmethod
     def of(cls, target: Target) -> Self:
