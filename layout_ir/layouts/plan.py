@@ -95,6 +95,12 @@ class Box:
         """Whether the box writes pads at all."""
         return any(not axis.is_full for axis in self.axes)
 
+    @property
+    def source_span(self) -> tuple[int, int]:
+        """The lowest and the highest place that is read, from where the source starts: strides may be negative."""
+        ends = [axis.source_steps or (0, axis.source_at(max(axis.valid - 1, 0))) for axis in self.axes]
+        return sum(map(min, ends)), sum(map(max, ends))
+
     def with_axis(self, position: int, axis: Axis) -> Box:
         """The box with one axis replaced."""
         return replace(self, axes=(*self.axes[:position], axis, *self.axes[position + 1 :]))

@@ -113,9 +113,9 @@ def choose_tile(
 
 def _reach(box: Box, source_size: int) -> Reach:
     """What of the source's storage is before and behind the box; nothing where only an unknown size would tell."""
-    before = affine.constant_value(box.source_offset)
-    last = sum(axis.source_at(axis.valid - 1) if not axis.is_irregular else max(axis.source_steps) for axis in box.axes)
-    behind = source_size - 1 - last - before
+    start = affine.constant_value(box.source_offset)
+    lowest, highest = box.source_span
+    before, behind = start + lowest, source_size - 1 - start - highest
     return Reach(*(0 if is_symbolic(count) else max(count, 0) for count in (before, behind)))
 
 

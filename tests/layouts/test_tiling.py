@@ -41,13 +41,13 @@ def check(box: Box, lanes: int, source_size: int) -> Tile | None:
         # tiles along a padded axis would not all be alike, unless they are cut apart step by step
         assert axis.is_full or extent in (1, axis.extent)
     base = affine.constant_value(box.source_offset)
-    # the same code runs for the tile that is last along every axis
-    last = base + sum(
-        max((axis.source_at(step) for step in range(axis.valid - min(extent, axis.valid) + 1)), default=0)
+    # the same code runs for the tiles that lie lowest and highest along every axis
+    places = [
+        [axis.source_at(step) for step in range(axis.valid - min(extent, axis.valid) + 1)] or [0]
         for axis, extent in zip(box.axes, tile.extents, strict=True)
-    )
+    ]
     source = np.arange(100, 100 + source_size)
-    for origin in {base, last}:
+    for origin in {base, base + sum(map(min, places)), base + sum(map(max, places))}:
         readable = set(range(-origin, source_size - origin))
         written = execute_network(tile.network, source, readable, PAD, lanes, origin)
         assert written == {to: PAD if place is None else origin + place + 100 for to, place in elements.items()}
@@ -137,6 +137,25 @@ def test_holes_anywhere(seed: int):
     box = Box((Axis("n", outer, block * pixels, cells, outer), *box.axes), AffineConstantExpr(rng.choice([0, 1, 40])))
     last = sum(axis.source_at(axis.valid - 1) for axis in box.axes) + affine.constant_value(box.source_offset)
     check(box, lanes, last + 1 + rng.choice([0, 1, block - channels, 100]))
+
+
+def backwards(box: Box, position: int) -> Box:
+    """The box with one axis walked from its other end in the source, as in rotated weights."""
+    axis = box.axes[position]
+    end = affine.constant_value(box.source_offset) + axis.source_at(axis.valid - 1)
+    turned = box.with_axis(position, replace(axis, source_stride=-axis.source_stride))
+    return replace(turned, source_offset=AffineConstantExpr(end))
+
+
+@pytest.mark.parametrize("behind", [0, 1, 30])
+@pytest.mark.parametrize("before", [0, 1, 30])
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_nothing_before_the_source_is_read_where_axes_go_backwards(position: int, before: int, behind: int):
+    for block, lanes, pixels, channels in itertools.product((4, 8, 16), (8, 32), (7, 64), (2, 3, 4)):
+        inner = last_channels(channels, block, pixels).axes
+        images = Axis("n", 3, block * pixels, channels * pixels, 3)
+        box = backwards(Box((images, *inner), AffineConstantExpr(before)), position)
+        check(box, lanes, before + 2 * block * pixels + (pixels - 1) * block + channels + behind)
 
 
 @pytest.mark.parametrize("behind", [0, 1, 4, 5, 13])
