@@ -59,6 +59,22 @@ static inline void layout_stream(char *target, const char *vector, size_t bytes)
 #endif"""
 
 
+MASKED_BYTES = 64
+"""Size of a vector whose first bytes are stored with a mask, where a processor has one."""
+
+_PARTS = """\
+/* The first bytes of a vector of 64. A store of none would still take the line from wherever it is. */
+static inline void layout_store_part(void *target, const void *vector, size_t bytes) {
+  if (bytes == 0) return;
+#if defined(__AVX512BW__)
+  _mm512_mask_storeu_epi8(target, ~UINT64_C(0) >> (64 - bytes), _mm512_loadu_si512(vector));
+#else
+  memcpy(target, vector, bytes);
+#endif
+}
+#define LAYOUT_STORE_PART(target, vector, bytes) layout_store_part(target, vector, (size_t)(bytes))"""
+
+
 @dataclass
 class Prelude:
     """Collects what functions use while they are printed."""
@@ -69,6 +85,7 @@ class Prelude:
     floats: bool = False
     allocations: bool = False
     streams: bool = False
+    parts: bool = False
 
     def text(self) -> str:
         """The prelude, with an empty line between its parts."""
@@ -81,6 +98,8 @@ class Prelude:
             parts.append(_ALLOCATE)
         if self.streams:
             parts.append(_STREAM)
+        if self.parts:
+            parts.append(_PARTS)
         return "\n\n".join(parts) + "\n"
 
     def _includes(self) -> str:
@@ -89,10 +108,10 @@ class Prelude:
             headers.add("float.h")
         if self.allocations:
             headers |= {"stddef.h", "stdlib.h"}
-        if self.streams:
+        if self.streams or self.parts:
             headers |= {"stddef.h", "string.h"}
         lines = [f"#include <{header}>" for header in sorted(headers)]
-        if self.streams:
+        if self.streams or self.parts:
             lines += ["#if defined(__SSE2__)", "#include <immintrin.h>", "#endif"]
         return "\n".join(lines)
 

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from layout_ir.backends import expressions
+from layout_ir.backends.c_prelude import MASKED_BYTES
 from layout_ir.backends.constants import integer_value
 from layout_ir.backends.expressions import Expression, Precedence
 from layout_ir.backends.uses import constant_mask, is_streaming
@@ -209,8 +210,12 @@ class VectorRules:
     @print_operation.register
     def _(self, op: vector.MaskedStoreOp) -> None:
         self.type_name(op, op.value_to_store.type)
+        vector_bytes = lane_count(op.value_to_store.type) * self._element_bytes(op.value_to_store.type)
+        has_mask = constant_mask(op.mask) is None and vector_bytes == MASKED_BYTES
+        self._printer.prelude.parts |= has_mask
+        store = "LAYOUT_STORE_PART" if has_mask else "memcpy"
         for lane, place, size in self._pieces(op, str(self._printer.operands(op)[-1])):
-            self._printer.line(f"memcpy({place}, {lane}, {size});")
+            self._printer.line(f"{store}({place}, {lane}, {size});")
 
     def _pieces(
         self, op: vector.MaskedLoadOp | vector.MaskedStoreOp, vector_name: str

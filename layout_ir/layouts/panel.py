@@ -5,7 +5,8 @@ A line that is written in parts is first read and later written once more. Where
 tiles is moved to a *scratch* buffer that stays in the cache. Every contiguous *run* of the panel's place in the
 destination then goes there line by line, and only its two ends are parts of lines.
 
-Boxes that share lines, such as whole blocks of channels and what is left of them, fill the same panel.
+Where the next panel continues the runs, even the ends become whole lines: what is left of a line is *carried* to the
+place in front of the next panel's run. So runs may be short, and the rows of the source long.
 """
 
 from __future__ import annotations
@@ -16,59 +17,10 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir.affine import AffineConstantExpr
 
-from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.panel_group import Group, start_of
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple
 from layout_ir.layouts.tiling import Tile
-
-STRETCH_BYTES = 32 << 10
-"""Longest stretch of the destination that boxes which interleave fill together."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Boxes that together fill stretches of the destination, and the axes that lead from one stretch to the next."""
-
-    boxes: tuple[Box, ...]
-    """The first axes of every box are the shared ones, in the same order."""
-
-    shared: int
-    """How many axes the boxes share: in extents and in the destination's strides."""
-
-    stretch: int
-    """Cells that follow each other and are all written, by one box or another; 1 for a box alone."""
-
-    offset: int
-    """Where the destination starts."""
-
-    @staticmethod
-    def of(boxes: Sequence[Box], stretch: int = 1) -> Group:
-        """The group of boxes that fill stretches; one box alone keeps its axes in their order."""
-        if len(boxes) == 1:
-            return Group(tuple(boxes), len(boxes[0].axes), 1, _start(boxes[0]))
-        ordered: list[Box] = []
-        shared = 0
-        for box in boxes:
-            outer = [axis for axis in box.axes if axis.destination_stride >= stretch]
-            own = [axis for axis in box.axes if axis.destination_stride < stretch]
-            ordered.append(replace(box, axes=(*sorted(outer, key=lambda axis: -axis.destination_stride), *own)))
-            shared = len(outer)
-        return Group(tuple(ordered), shared, stretch, min(map(_start, boxes)))
-
-    @property
-    def main(self) -> Box:
-        """The box that copies the most."""
-        return max(self.boxes, key=lambda box: box.elements)
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        """The shared axes, with the source's strides of the main box."""
-        return self.main.axes[: self.shared]
-
-    @property
-    def run_axes(self) -> list[int]:
-        """The shared axes that continue a stretch of the destination, innermost first."""
-        return contiguous(self.axes, [axis.destination_stride for axis in self.axes], self.stretch)
 
 
 @dataclass(frozen=True)
@@ -89,8 +41,16 @@ class Panel:
     size: int
     """Elements of the scratch buffer."""
 
+    lead: int = 0
+    """Elements in front of every run in scratch: what the panel before left of a line, which this one completes."""
+
     tiles: tuple[Tile | None, ...] = ()
     """How each box is moved to scratch; None for scalar loops."""
+
+    @property
+    def carried(self) -> int | None:
+        """The shared axis along which parts of lines are carried from one panel to the next; None where none are."""
+        return self.run[-1] if self.lead else None
 
     @property
     def run_length(self) -> int:
@@ -98,10 +58,21 @@ class Panel:
         return math.prod((self.steps[i] for i in self.run), start=self.group.stretch)
 
     @property
+    def written_length(self) -> int:
+        """Elements that panels write without an end: those of a run, or of all runs between which lines are carried."""
+        if self.carried is None:
+            return self.run_length
+        return self.run_length // self.steps[self.carried] * self.group.axes[self.carried].extent
+
+    @property
     def least(self) -> tuple[int, ...]:
         """Steps of every shared axis that the tiles need; an unknown extent has to be as long."""
-        tiles = [tile for tile in self.tiles if tile is not None]
-        return tuple(max([tile.extents[i] for tile in tiles], default=1) for i in range(self.group.shared))
+        least = [1] * self.group.shared
+        for position, tile in enumerate(self.tiles):
+            for (outer, *inner), steps in zip(self.joined(position), tile.extents if tile else (), strict=False):
+                if outer < self.group.shared:
+                    least[outer] = max(least[outer], -(-steps // math.prod(self.steps[i] for i in inner)))
+        return tuple(least)
 
     def is_even(self, i: int) -> bool:
         """Whether all panels have the same steps of a shared axis."""
@@ -117,86 +88,57 @@ class Panel:
         """
         The axes of the loops over panels, outermost first.
 
-        The next panel continues the rows of the source: their pages are open, and what is written makes no reads wait.
+        The next panel completes the lines that this one leaves. Where there are none, it continues the rows of the
+        source: their pages are open, and what is written makes no reads wait.
         """
         axes = self.group.axes
         cut = [i for i, axis in enumerate(axes) if axis.extent > self.steps[i]]
-        return tuple(sorted(cut, key=lambda i: -axes[i].source_stride))
+        return tuple(sorted(cut, key=lambda i: (i == self.carried, -axes[i].source_stride)))
 
     def scratch_box(self, position: int) -> Box:
-        """One box as a copy from the source to the scratch of a whole panel."""
+        """One box as a copy from the source to the scratch of a whole panel, the axes joined as `joined` tells."""
+        box, inside = self.group.boxes[position], self.inside(position)
+        axes = [
+            replace(
+                inside[members[-1]],
+                name="_".join(inside[i].name for i in members),
+                extent=math.prod(inside[i].extent for i in members),
+                valid=math.prod(inside[i].valid for i in members),
+            )
+            for members in self.joined(position)
+        ]
+        offset = AffineConstantExpr(self.lead + start_of(box) - self.group.offset)
+        return Box(tuple(axes), box.source_offset, offset)
+
+    def joined(self, position: int) -> tuple[tuple[int, ...], ...]:
+        """Axes of a box that become one in scratch, outermost first: they follow each other there and in the source."""
+        axes = self.inside(position)
+        chains: list[list[int]] = []
+        for i in sorted(range(len(axes)), key=lambda i: -axes[i].source_stride):
+            chain = next((chain for chain in chains if self._follows(axes, chain[-1], i)), None)
+            if chain is None:
+                chains.append([i])
+            else:
+                chain.append(i)
+        return tuple(tuple(chain) for chain in sorted(chains, key=min))
+
+    def _follows(self, axes: Sequence[Axis], outer: int, inner: int) -> bool:
+        """Whether a step of one axis in scratch begins where another one ends, on both sides."""
+        is_whole = inner >= self.group.shared or self.steps[inner] == self.group.axes[inner].extent
+        whole = axes[inner].extent
+        return (
+            is_whole
+            and axes[outer].is_full
+            and axes[inner].is_full
+            and axes[outer].source_stride == whole * axes[inner].source_stride
+            and axes[outer].destination_stride == whole * axes[inner].destination_stride
+        )
+
+    def inside(self, position: int) -> tuple[Axis, ...]:
+        """The axes of a box in the scratch of a whole panel."""
         box = self.group.boxes[position]
         shared = [
             replace(axis, extent=steps, valid=min(axis.valid, steps), destination_stride=pitch)
             for axis, steps, pitch in zip(box.axes, self.steps, self.pitches, strict=False)
         ]
-        offset = AffineConstantExpr(_start(box) - self.group.offset)
-        return Box((*shared, *box.axes[self.group.shared :]), box.source_offset, offset)
-
-
-def contiguous(axes: Sequence[Axis], strides: Sequence[int], first: int = 1) -> list[int]:
-    """The axes that follow each other without a gap, from the stride `first` outwards."""
-    order: list[int] = []
-    expected = first
-    while True:
-        following = [i for i, stride in enumerate(strides) if stride == expected and i not in order]
-        if not following:
-            return order
-        order.append(following[0])
-        expected *= axes[following[0]].extent
-
-
-def is_regular(box: Box) -> bool:
-    """Whether every axis of the box has strides, and its offsets are numbers."""
-    return box.is_linear and not any(axis.is_irregular for axis in box.axes)
-
-
-def _start(box: Box) -> int:
-    return constant_value(box.destination_offset) if box.is_linear else 0
-
-
-# -- boxes that interleave ---------------------------------------------------------------------------------------------
-
-
-def group_boxes(boxes: Sequence[Box], element_bytes: int) -> list[Group]:
-    """All boxes in groups; a box that interleaves with no other is a group of its own."""
-    left = list(boxes)
-    groups: list[Group] = []
-    while left:
-        group, taken = _interleaved(left, element_bytes) or (Group.of([left[0]]), [0])
-        groups.append(group)
-        left = [box for i, box in enumerate(left) if i not in taken]
-    return groups
-
-
-def _interleaved(boxes: Sequence[Box], element_bytes: int) -> tuple[Group, list[int]] | None:
-    """The boxes that fill stretches together with the first one, and their positions; None if there are none."""
-    if not is_regular(boxes[0]):
-        return None
-    for stretch in sorted({axis.destination_stride for axis in boxes[0].axes}):
-        if stretch * element_bytes > STRETCH_BYTES:
-            break
-        wanted = _signature(boxes[0], stretch)
-        members = [i for i, box in enumerate(boxes) if is_regular(box) and _signature(box, stretch) == wanted]
-        chosen = [boxes[i] for i in members]
-        if len(members) > 1 and _fill_stretches(chosen, stretch):
-            return Group.of(chosen, stretch), members
-    return None
-
-
-def _signature(box: Box, stretch: int) -> list[tuple[int, int, int]]:
-    """What boxes of one group have in common: the axes that lead from one stretch to another."""
-    return sorted(
-        (axis.destination_stride, axis.extent, axis.valid) for axis in box.axes if axis.destination_stride >= stretch
-    )
-
-
-def _fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:
-    """Whether inside of the shared axes every cell of a stretch is written; no cell is written twice in a plan."""
-    inner = [[axis for axis in box.axes if axis.destination_stride < stretch] for box in boxes]
-    ends = [
-        _start(box) + 1 + sum((axis.extent - 1) * axis.destination_stride for axis in axes)
-        for box, axes in zip(boxes, inner, strict=True)
-    ]
-    cells = sum(math.prod(axis.extent for axis in axes) for axes in inner)
-    return cells == stretch and max(ends) - min(map(_start, boxes)) == stretch
+        return (*shared, *box.axes[self.group.shared :])

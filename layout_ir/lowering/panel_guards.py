@@ -12,7 +12,7 @@ import math
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from layout_ir.layouts import panel_choice
+from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import choose_tile
@@ -25,7 +25,7 @@ def panel_conditions(builder: LoopBuilder, panel: Panel, source_size: int, sched
     """What has to hold for panels; nothing where all extents are known."""
     if builder.unknown is None:
         return []
-    width = panel_choice.LINE_BYTES // schedule.lanes
+    width = panel_steps.LINE_BYTES // schedule.lanes
     cells = sum(box.cells for box in panel.group.boxes)
     lengths = [(cells, schedule.stream_bytes // width), *_least_extents(panel, width)]
     conditions = [

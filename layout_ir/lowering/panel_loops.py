@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -13,8 +14,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_choice import LINE_BYTES
+from layout_ir.layouts.panel_choice import SHARED_TRIPS
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
@@ -24,8 +27,14 @@ from layout_ir.lowering.panel_flush import Flush
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_loops import TileEmitter
 
-SHARED_TRIPS = 8
-"""Trips of a loop from which on threads share it evenly enough."""
+PREFETCHED_TILES = 2
+"""How many tiles ahead along a row of the source is asked for, where a panel takes a long part of it."""
+
+LONG_ROW_BYTES = 1024
+"""Length of such a part: of a shorter one, the next panel is asked for."""
+
+MANY_ROWS = 64
+"""Rows of a tile from which on a quarter of that is long: the processor's own prefetcher follows none of them."""
 
 Values = dict[int, SSAValue]
 """A value of some axes."""
@@ -39,8 +48,9 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
     starts: Values = {}
     with ExitStack() as loops:
         if is_shared and builder.unknown is not None:
-            starts = loops.enter_context(_in_one_loop(builder, panel, panel.walked))
-            walk, scratch = (), _scratch(builder, panel, buffers)
+            starts = loops.enter_context(_in_one_loop(builder, panel, [i for i in panel.walked if i != panel.carried]))
+            walk, is_shared = tuple(i for i in panel.walked if i == panel.carried), False
+            scratch = _scratch(builder, panel, buffers)
         for number, i in enumerate(walk):
             axis = panel.group.axes[i]
             bounds = builder.constant(0), builder.constant(axis.extent)
@@ -51,7 +61,11 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
             if is_parallel:  # every thread has a scratch of its own
                 scratch = _scratch(builder, panel, buffers)
         assert scratch is not None
-        counts = {i: _count(builder, panel, i, starts.get(i)) for i, steps in enumerate(panel.steps) if steps > 1}
+        counts = {
+            i: _count(builder, panel, i, starts.get(i))
+            for i, steps in enumerate(panel.steps)
+            if steps > 1 or i == panel.carried
+        }
         for position in range(len(panel.group.boxes)):
             filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
             filler.emit(replace(schedule, streams=False))
@@ -60,7 +74,7 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
 
 def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:
     """The axes of the loops over panels, outermost first; with threads, one outermost that they can share evenly."""
-    trips = {i: -(-panel.group.axes[i].extent // panel.steps[i]) for i in panel.walked}
+    trips = {i: -(-panel.group.axes[i].extent // panel.steps[i]) for i in panel.walked if i != panel.carried}
     if not threads or not trips:
         return panel.walked
     shared = next((i for i, count in trips.items() if count >= SHARED_TRIPS), max(trips, key=trips.__getitem__))
@@ -102,7 +116,8 @@ def _trips(builder: LoopBuilder, extent: int, steps: int) -> SSAValue:
 def _start(builder: LoopBuilder, panel: Panel, i: int, index: SSAValue) -> SSAValue:
     """The first step of a panel: the last one of an unknown extent is moved back until its tiles fit in."""
     extent, least = panel.group.axes[i].extent, panel.least[i]
-    return builder.minimum(index, extent - least) if is_symbolic(extent) and least > 1 else index
+    moves = is_symbolic(extent) and least > 1 and i != panel.carried
+    return builder.minimum(index, extent - least) if moves else index
 
 
 def _count(builder: LoopBuilder, panel: Panel, i: int, start: SSAValue | None) -> SSAValue:
@@ -144,34 +159,54 @@ class _Filler:
     def _tiles(self, box: Box, tile: Tile, count: int, starts: Values, schedule: Schedule) -> None:
         axes = [i for i in range(count) if box.axes[i].extent > tile.extents[i]]
         order = sorted(axes, key=lambda i: -box.axes[i].source_stride)
-        level = LoopLevel(0, 1, prefetch=self._ahead(schedule) if schedule.prefetches else 0)
+        level = LoopLevel(0, 1, prefetch=self._ahead(tile, schedule) if schedule.prefetches else 0)
         with ExitStack() as loops:
+            for i, members in enumerate(self.panel.joined(self.position)):
+                if i not in axes and members[0] == self.panel.carried:  # the last panel may be shorter than a tile
+                    starts[i] = self._moved_back(self.builder.constant(0), i, box.axes[i], tile.extents[i])
             for i in order:
                 index = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
                 starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
 
-    def _ahead(self, schedule: Schedule) -> int:
-        """How far the next panel, or the one that is preferred, lies from this one in the source."""
+    def _ahead(self, tile: Tile, schedule: Schedule) -> int:
+        """How far ahead the source is asked for: along a long row, or where the next panel lies."""
+        row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
+        row_bytes = row * LINE_BYTES // schedule.lanes
+        rows = sum(isinstance(value, Load) for value in tile.network.values)
+        is_long = row_bytes >= (LONG_ROW_BYTES if rows < MANY_ROWS else LONG_ROW_BYTES // 4)
+        count = schedule.preferences.prefetch_tiles
+        if is_long or self.panel.carried is not None:
+            return (count or PREFETCHED_TILES) * schedule.lanes
         if not self.starts:
             return 0
         innermost = list(self.starts)[-1]
         panel = self.panel.steps[innermost] * self.panel.group.boxes[self.position].axes[innermost].source_stride
-        return panel * (schedule.preferences.prefetch_tiles or 1)
+        return panel * (count or 1)
 
     def _loop(self, axis: Axis, i: int, step: int = 1):
-        end = self.counts.get(i) if i < self.panel.group.shared else None
-        bounds = self.builder.constant(0), end or self.builder.constant(axis.extent)
+        bounds = self.builder.constant(0), self._count(axis, i)
         return self.builder.loop_between(*bounds, axis.name, step)
+
+    def _count(self, axis: Axis, i: int) -> SSAValue:
+        """Steps of an axis of the scratch in the present panel."""
+        outer, *inner = self.panel.joined(self.position)[i]
+        count = self.counts.get(outer) if outer < self.panel.group.shared else None
+        if count is None:
+            return self.builder.constant(axis.extent)
+        length = math.prod(self.panel.steps[j] for j in inner)
+        return self.builder.index(AffineExpr.dimension(0) * length, [count]) if length != 1 else count
 
     def _moved_back(self, index: SSAValue, i: int, axis: Axis, step: int) -> SSAValue:
         """Where the tile at an index starts: the last one of a panel must not reach beyond it."""
-        if i >= self.panel.group.shared or self.panel.is_even(i):
+        outer = self.panel.joined(self.position)[i][0]
+        if outer >= self.panel.group.shared or self.panel.is_even(outer):
             return self.builder.minimum(index, axis.extent - step) if axis.extent % step else index
         if step == 1:
             return index
-        last = self.builder.index(AffineExpr.dimension(0) - step, [self.counts[i]])
-        return self.builder.insert(arith.MinUIOp(index, last)).results[0]
+        last = self.builder.index(AffineExpr.dimension(0) - step, [self._count(axis, i)])
+        smaller = arith.MinSIOp if outer == self.panel.carried else arith.MinUIOp
+        return self.builder.insert(smaller(index, last)).results[0]
 
     def _scalars(self, box: Box, count: int, starts: Values) -> None:
         order = sorted(range(count), key=lambda i: -box.axes[i].source_stride)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.line_copy import LineCopy
-from layout_ir.layouts.panel_choice import LINE_BYTES
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile

@@ -9,7 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.errors import nearest
-from layout_ir.layouts.panel_choice import LINE_BYTES
+from layout_ir.layouts.panel_steps import LINE_BYTES
 
 VECTOR_WIDTHS = (0, 16, 32, 64)
 """Bytes of the vectors that processors have; 0 for scalar loops."""

@@ -7,8 +7,10 @@ from functools import partial
 
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.line_copy import LineCopy
-from layout_ir.layouts.panel import Group, Panel, group_boxes
-from layout_ir.layouts.panel_choice import LINE_BYTES, choose_panel
+from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.panel_group import Group, group_boxes
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols
 from layout_ir.layouts.tiling import Tile, choose_tile
@@ -80,4 +82,6 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
     ):
         return None
     wanted = schedule.preferences.run_bytes, schedule.preferences.row_bytes
-    return choose_panel(group, scratch_tile, source_size, LINE_BYTES // schedule.lanes, *wanted)
+    return choose_panel(
+        group, scratch_tile, source_size, LINE_BYTES // schedule.lanes, *wanted, threads=schedule.threads
+    )

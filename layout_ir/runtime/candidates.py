@@ -11,7 +11,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.functions import find_function
-from layout_ir.layouts.panel_choice import LINE_BYTES
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.kernel import Kernel
 from layout_ir.runtime.module import lowered_copy, written_by
@@ -23,10 +23,10 @@ BLOCK_TILES = (1, 2, 4)
 PREFETCH_TILES = (1, 2, 4)
 """How many tiles ahead the source is asked for, along either side."""
 
-RUN_BYTES = (256, 768, 1536)
+RUN_BYTES = (128, 320, 768, 1536)
 """Lengths of the runs of panels that are tried."""
 
-ROW_BYTES = (64, 128, 512)
+ROW_BYTES = (64, 128, 512, 1536)
 """Lengths of the rows of the source that panels take, likewise."""
 
 LEAST_VECTOR_BYTES = 32

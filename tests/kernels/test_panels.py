@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,23 +38,26 @@ ODD = (
     _reorder("onednn:abc", "onednn:bac", (37, 5, 19), "i16"),
     _reorder("onednn:abcd", "onednn:cdab", (9, 11, 6, 13), "f32"),
     _reorder("onednn:abcde", "onednn:edcba", (5, 6, 7, 8, 9), "i8"),
+    _reorder("openvino:os_iyx_osv16_rotate_180", "OIHW", (7, 8, 9, 8), "i16"),
 )
 REORDERS = (*ODD, *VARIED)
 
 
-def panels_of(reorders: tuple[Reorder, ...], threads: bool = False, *, small: bool = True) -> ModuleOp:
+SIZES = {"usual": nullcontext, "small": small_panels, "carried": partial(small_panels, carry=True)}
+"""How large panels are: as always, or so small that these tensors have many; and lines carried wherever they can be."""
+
+
+def panels_of(reorders: tuple[Reorder, ...], threads: bool = False, size: str = "small") -> ModuleOp:
     """The module of reorders whose destinations count as large; most of them go through panels."""
-    if not small:
-        return lowered(reorders, 64, threads, panels=True, stream_bytes=0)
-    with small_panels():
+    with SIZES[size]():
         return lowered(reorders, 64, threads, panels=True, stream_bytes=0)
 
 
-@pytest.mark.parametrize("small", [False, True], ids=["usual", "small"])
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
-def test_every_alignment(threads: bool, small: bool, tmp_path: Path) -> None:
+def test_every_alignment(threads: bool, size: str, tmp_path: Path) -> None:
     reorders = REORDERS[::2] if threads else REORDERS
-    text = emit_c(panels_of(reorders, threads, small=small))
+    text = emit_c(panels_of(reorders, threads, size))
     assert text.count("_Alignas(64)") > len(reorders) // 2
     (tmp_path / "kernels.c").write_text(text)
     # without vectors of 64 bytes a compiler picks bytes one by one, and would take half a minute to improve on that
@@ -72,19 +78,28 @@ def test_every_alignment(threads: bool, small: bool, tmp_path: Path) -> None:
             assert np.array_equal(field, wanted), f"{case}, {misaligned} elements behind a line"
 
 
-@pytest.mark.parametrize("start", [0, 400])
-def test_random_pairs(start: int, tmp_path: Path) -> None:
+def test_lines_are_carried() -> None:
+    small, carried = (str(panels_of(REORDERS, size=size)).count("vector.maskedstore") for size in ("small", "carried"))
+    assert small == carried > len(REORDERS)
+    # a line that is carried is a third load from scratch for every run, and a store to it
+    loads = {size: len(re.findall(r"vector.load %panel", str(panels_of(REORDERS, size=size)))) for size in SIZES}
+    assert loads["carried"] > loads["small"] + len(REORDERS) // 2
+
+
+@pytest.mark.parametrize("start, size", [(0, "small"), (400, "small"), (800, "carried"), (1200, "carried")])
+def test_random_pairs(start: int, size: str, tmp_path: Path) -> None:
     reorders = tuple(random_reorder(seed) for seed in range(start, start + 50))
-    module = panels_of(reorders)
+    module = panels_of(reorders, size=size)
     assert "memref.alloca" in str(module)
     found = faults(reorders, kernels(module, tmp_path))
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("size", ["small", "carried"])
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
-def test_interpreted(threads: bool) -> None:
+def test_interpreted(threads: bool, size: str) -> None:
     chosen = tuple(case for case in VARIED if np.prod(case.shape) < 3000)
-    module = panels_of(chosen, threads)
+    module = panels_of(chosen, threads, size)
     assert "memref.alloca" in str(module)
     found = faults(chosen, interpreted(module))
     assert not found, "\n".join(found)

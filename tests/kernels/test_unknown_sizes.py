@@ -173,12 +173,15 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
 
 
 @pytest.mark.usefixtures("quick_compiler")
-@pytest.mark.parametrize("small, threads", [(False, None), (True, None), (True, 2)])
+@pytest.mark.parametrize(
+    "small, carry, threads",
+    [(False, False, None), (True, False, None), (True, True, None), (True, False, 2), (True, True, 2)],
+)
 def test_panels_give_the_bits_of_the_interpreter(
-    small: bool, threads: int | None, monkeypatch: pytest.MonkeyPatch
+    small: bool, carry: bool, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schedule, "STREAM_BYTES", 0)
-    with small_panels() if small else nullcontext():
+    with small_panels(carry=carry) if small else nullcontext():
         cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
         if threads and not ALL_CASES:
             cases = PANELS[::2]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 
 import layout_ir as li
 from layout_ir.layouts import panel_choice
 from layout_ir.layouts.affine import constant_value
-from layout_ir.layouts.panel import Group, Panel, group_boxes
+from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import Tile, choose_tile
@@ -91,13 +93,60 @@ def test_runs_are_as_contiguous_in_scratch_as_in_the_destination(
 
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_last_panel_has_room_for_a_tile(case: tuple[str, str, tuple[int, ...], str]) -> None:
+def test_the_last_panel_has_room_for_a_tile_or_begins_it_in_the_one_before(
+    case: tuple[str, str, tuple[int, ...], str],
+) -> None:
     for group, panel in panels(case):
         if panel is None:
             continue
-        lasts = [axis.extent % steps or steps for axis, steps in zip(group.axes, panel.steps, strict=True)]
-        for tile in filter(None, panel.tiles):
-            assert all(size <= last for size, last in zip(tile.extents, lasts, strict=False))
+        for i, (axis, steps, least) in enumerate(zip(group.axes, panel.steps, panel.least, strict=True)):
+            assert least <= steps
+            if i == panel.carried:
+                assert (least - 1) * panel.pitches[i] <= panel.lead
+            else:
+                assert least <= (axis.extent % steps or steps)
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_steps_of_tiles_are_those_of_the_axes_that_became_one(case: tuple[str, str, tuple[int, ...], str]) -> None:
+    for group, panel in panels(case):
+        if panel is None:
+            continue
+        for position, tile in enumerate(panel.tiles):
+            joined, inside = panel.joined(position), panel.scratch_box(position)
+            assert sorted(i for members in joined for i in members) == list(range(len(group.boxes[position].axes)))
+            assert sorted(cells(inside)) == sorted(cells(replace(inside, axes=panel.inside(position))))
+            for axis, steps in zip(inside.axes, tile.extents if tile else (), strict=False):
+                assert steps <= axis.extent
+
+
+@pytest.mark.parametrize(
+    "case, carried",
+    [
+        # one run is the whole destination: its lines are carried along the rows of the source
+        (("onednn:ab", "onednn:ba", (25000, 3001), "i8"), 1),
+        # all that is contiguous lies in one panel
+        (("onednn:abc", "onednn:acb", (40, 200, 300), "i8"), None),
+        # runs are whole lines anyway
+        (("onednn:ab", "onednn:ba", (4096, 3001), "f32"), None),
+    ],
+    ids=str,
+)
+def test_lines_are_carried_where_runs_go_on(case: tuple[str, str, tuple[int, ...], str], carried: int | None) -> None:
+    (found,) = [panel for _, panel in panels(case) if panel is not None]
+    assert found.carried == carried
+    assert (found.written_length > found.run_length) == (carried is not None)
+    assert found.walked[-1:] == ((carried,) if carried is not None else found.walked[-1:])
+
+
+def test_threads_have_panels_to_share() -> None:
+    boxes, size = boxes_of("onednn:ab", "onednn:ba", (25000, 3001), "i8")
+    (group,) = group_boxes(boxes, 1)
+    chosen = choose_panel(group, lambda box, elements: choose_tile(box, 64, elements), size, 1, threads=True)
+    assert chosen is not None
+    apart = [i for i in chosen.walked if i != chosen.carried]
+    assert max(group.axes[i].extent // chosen.steps[i] for i in apart) >= panel_choice.SHARED_TRIPS
 
 
 @pytest.mark.parametrize(

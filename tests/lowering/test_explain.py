@@ -35,7 +35,7 @@ def test_explanation(source: str, destination: str, shape: tuple[int, ...], expe
     "source, shape, expected",
     [
         ("NCHW", (8, 100, 128, 128), "panels"),
-        ("NCHW", (8, 100, 128, 128), "b 100, 12800 bytes of scratch: tiles alone would write lines in parts"),
+        ("NCHW", (8, 100, 128, 128), "b 100, 12864 bytes of scratch: tiles alone would write lines in parts"),
         ("NCHW", (8, 100, 128, 128), "loops over a by 1 (parallel), c_d by 32"),
         ("NCHW", (8, 100, 128, 128), "streams whole lines from there, in runs of 12800 bytes"),
         ("onednn:nChw16c", (8, 35, 256, 256), "35 cells that 2 copies share"),

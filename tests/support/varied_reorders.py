@@ -14,7 +14,7 @@ from reorder_batch import SENTINEL, Reorder, lowered, pad_bits
 import layout_ir as li
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
-from layout_ir.layouts import panel_choice
+from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.element_type import element_type
 
 
@@ -105,10 +105,17 @@ def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
 
 
 @contextmanager
-def small_panels() -> Generator[None]:
-    """Panels so small that a tensor of some hundred elements has several, and runs of little more than a line."""
+def small_panels(*, carry: bool = False) -> Generator[None]:
+    """
+    Panels so small that a tensor of some hundred elements has several, and runs of little more than a line.
+
+    `carry`: those that carry lines from one to the next, wherever there are such.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panel_choice, "RUN_BYTES", (192,))
+        if carry:
+            patch.setattr(panel_choice, "CARRYING_COST", -1000.0)
+            patch.setattr(panel_choice, "SHARED_TRIPS", 2)
+        patch.setattr(panel_choice, "RUN_BYTES", (192, 64) if carry else (192,))
         patch.setattr(panel_choice, "ROW_BYTES", (32,))
         patch.setattr(panel_choice, "LEAST_RUN_BYTES", 64)
         yield
@@ -127,6 +134,6 @@ def source_and_expected(case: Reorder, seed: int) -> tuple[np.ndarray, np.ndarra
 
 def placed(size: int, like: np.ndarray, misaligned: int) -> np.ndarray:
     """An array of sentinels that starts `misaligned` elements behind a multiple of a cache line."""
-    memory = np.full(size * like.itemsize + 2 * panel_choice.LINE_BYTES, SENTINEL, np.uint8)
-    start = -memory.ctypes.data % panel_choice.LINE_BYTES + misaligned * like.itemsize
+    memory = np.full(size * like.itemsize + 2 * panel_steps.LINE_BYTES, SENTINEL, np.uint8)
+    start = -memory.ctypes.data % panel_steps.LINE_BYTES + misaligned * like.itemsize
     return memory[start : start + size * like.itemsize].view(like.dtype)

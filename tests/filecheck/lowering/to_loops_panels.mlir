@@ -19,14 +19,15 @@
 // CHECK:           %[[BEFORE:.*]] = affine.apply affine_map<{{.*}}d0 floordiv 4{{.*}}mod 16{{.*}}> (%[[ADDRESS]], %{{.*}})
 // CHECK:           %[[HEAD:.*]] = arith.minui %[[BEFORE]], %{{.*}} : index
 // CHECK:           %[[TAIL:.*]] = affine.apply affine_map<{{.*}}floordiv 16{{.*}}> (%[[HEAD]], %{{.*}})
-// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[HEAD]] step
-// CHECK:             memref.load %[[PANEL]]
-// CHECK:             memref.store %{{.*}}, %[[Y]]
-// CHECK:           scf.for %{{.*}} = %[[HEAD]] to %[[TAIL]] step
+// CHECK:           %[[FIRST:.*]] = vector.load %[[PANEL]][%{{.*}}] : memref<{{[0-9]+}}xf32>, vector<16xf32>
+// CHECK-NEXT:      %[[MASK:.*]] = vector.create_mask %[[HEAD]] : vector<16xi1>
+// CHECK-NEXT:      vector.maskedstore %[[Y]][%{{.*}}], %[[MASK]], %[[FIRST]]
+// CHECK-NEXT:      scf.for %{{.*}} = %[[HEAD]] to %[[TAIL]] step
 // CHECK:             %[[LINE:.*]] = vector.load %[[PANEL]][%{{.*}}] : memref<{{[0-9]+}}xf32>, vector<16xf32>
 // CHECK:             vector.store %[[LINE]], %[[Y]][%{{.*}}] {nontemporal = true} : memref<240000xf32>, vector<16xf32>
-// CHECK:           scf.for %{{.*}} = %[[TAIL]] to %{{.*}} step
-// CHECK:             memref.store %{{.*}}, %[[Y]]
+// CHECK:           vector.create_mask
+// CHECK-NEXT:      vector.maskedstore %[[Y]]
+// CHECK-NOT:       vector.store
 
 // every thread has a buffer of its own
 // THREADS-LABEL: func.func @pixels(
@@ -64,6 +65,38 @@ func.func @blocks(%x: !blocks, %y: !images) {
   func.return
 }
 
+!wide = memref<20003x12001xi8>
+!tall = memref<20003x12001xi8, #layout.format<"CN">>
+
+// a panel of all rows would be too large: what is left of a line is kept in front of the run that goes on with it, so
+// that only the first panel writes a part before its lines, and only the last one behind them
+// CHECK-LABEL: func.func @carried(
+// CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
+// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 64 : i64}
+// CHECK:         scf.for %b_panel =
+// CHECK:           scf.for %a_panel =
+// CHECK:             vector.store %{{.*}}, %[[PANEL]]
+// CHECK:               "memref.extract_aligned_pointer_as_index"(%[[Y]])
+// CHECK-NEXT:          %[[BEGUN:.*]] = arith.minui %a_panel, %{{.*}} : index
+// CHECK-NEXT:          affine.apply affine_map<{{.*}}mod 64{{.*}}* -64{{.*}}> (%{{.*}}, %{{.*}}, %[[BEGUN]])
+// CHECK:               vector.maskedstore %[[Y]]
+// CHECK-NEXT:          scf.for
+// CHECK:                 vector.store %{{.*}}, %[[Y]][%{{.*}}] {nontemporal = true}
+// CHECK:               vector.maskedstore %[[Y]]
+// CHECK:               %[[LEFT:.*]] = vector.load %[[PANEL]]
+// CHECK:               vector.store %[[LEFT]], %[[PANEL]]
+
+// threads share the panels between which nothing is carried
+// THREADS-LABEL: func.func @carried(
+// THREADS:         "scf.parallel"
+// THREADS-NEXT:      ^bb0(%{{.*}}: index):
+// THREADS:           memref.alloca
+// THREADS:           scf.for %a_panel =
+func.func @carried(%x: !wide, %y: !tall) {
+  layout.copy %x, %y : !wide to !tall
+  func.return
+}
+
 // tiles write whole lines by themselves
 // CHECK-LABEL: func.func @whole(
 // CHECK-NOT:     memref.alloca
@@ -90,10 +123,9 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 !any_planes = memref<?x64x?x?xf32>
 
 // of unknown extents, those that are large, hold a tile and a long run, and begin planes inside of lines; the last
-// panel is moved back until a tile fits in; threads share one loop over all panels
+// tile begins in the panel before, whose lines are carried on; threads share one loop over all other panels
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
-// CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge
 // CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
 // CHECK-NEXT:    %[[REST:.*]] = arith.remui %h_w
@@ -101,7 +133,8 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK:         scf.if
 // CHECK-NEXT:      memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
-// CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
+// CHECK:             arith.minsi
+// CHECK:             arith.minui %[[INDEX]], %{{.*}} : index
 // CHECK:         } else {
 // CHECK-NOT:       memref.alloca
 // THREADS-LABEL: func.func @unknown(

@@ -1,23 +1,26 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0}" | filecheck %s
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 run-bytes=512 row-bytes=64}" | filecheck %s --check-prefix SHORT
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 prefetch-tiles=4}" | filecheck %s --check-prefix FAR
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 run-bytes=512 row-bytes=64 prefetch-tiles=4}" | filecheck %s --check-prefix PANELS
 // RUN: not layout-opt %s -p "layout-to-loops{run-bytes=0}" 2>&1 | filecheck %s --check-prefix ZERO
 
 !rows = memref<60x62x150xf32>
 !columns = memref<60x62x150xf32, #layout.format<"onednn:cba">>
 
-// the cost model: all of a and c, some of b; the panel that follows is asked for
-// CHECK:     memref.alloca() {alignment = 64 : i64} : memref<36000xf32>
+// the cost model: all of a and c, some of b; two tiles ahead in the long rows of the source are asked for
+// CHECK:     memref.alloca() {alignment = 64 : i64} : memref<74416xf32>
 // CHECK:     scf.for %b_panel =
 // CHECK-NOT: _panel =
-// CHECK:     vector.load %{{.*}} {prefetch = 600 : index}
+// CHECK:     vector.load %{{.*}} {prefetch = 32 : index}
 
-// runs of about 512 bytes and rows of about 64: less of b, and some of c
-// SHORT:     memref.alloca() {alignment = 64 : i64} : memref<7680xf32>
+// runs of about 512 bytes and rows of about 64: less of b, and some of c; the panel that follows is asked for
+// SHORT:     memref.alloca() {alignment = 64 : i64} : memref<7696xf32>
 // SHORT:     scf.for %b_panel =
 // SHORT:       scf.for %c_panel =
+// SHORT:       vector.load %{{.*}} {prefetch = 32 : index}
 
-// FAR:       vector.load %{{.*}} {prefetch = 2400 : index}
+// FAR:       vector.load %{{.*}} {prefetch = 64 : index}
+// PANELS:    vector.load %{{.*}} {prefetch = 128 : index}
 
 // ZERO: layout-to-loops: expected run-bytes to be at least 1, got 0
 func.func @reverse(%x: !rows, %y: !columns) {

@@ -1,0 +1,132 @@
+"""
+Groups of boxes that are written together: those that share cache lines of the destination.
+
+Whole blocks of channels and what is left of them are one example: alone neither fills the lines of a pixel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.plan import Axis, Box
+
+STRETCH_BYTES = 32 << 10
+"""Longest stretch of the destination that boxes which interleave fill together."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Boxes that together fill stretches of the destination, and the axes that lead from one stretch to the next."""
+
+    boxes: tuple[Box, ...]
+    """The first axes of every box are the shared ones, in the same order."""
+
+    shared: int
+    """How many axes the boxes share: in extents and in the destination's strides."""
+
+    stretch: int
+    """Cells that follow each other and are all written, by one box or another; 1 for a box alone."""
+
+    offset: int
+    """Where the destination starts."""
+
+    @staticmethod
+    def of(boxes: Sequence[Box], stretch: int = 1) -> Group:
+        """The group of boxes that fill stretches; one box alone keeps its axes in their order."""
+        if len(boxes) == 1:
+            return Group(tuple(boxes), len(boxes[0].axes), 1, start_of(boxes[0]))
+        ordered: list[Box] = []
+        shared = 0
+        for box in boxes:
+            outer = [axis for axis in box.axes if axis.destination_stride >= stretch]
+            own = [axis for axis in box.axes if axis.destination_stride < stretch]
+            ordered.append(replace(box, axes=(*sorted(outer, key=lambda axis: -axis.destination_stride), *own)))
+            shared = len(outer)
+        return Group(tuple(ordered), shared, stretch, min(map(start_of, boxes)))
+
+    @property
+    def main(self) -> Box:
+        """The box that copies the most."""
+        return max(self.boxes, key=lambda box: box.elements)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The shared axes, with the source's strides of the main box."""
+        return self.main.axes[: self.shared]
+
+    @property
+    def run_axes(self) -> list[int]:
+        """The shared axes that continue a stretch of the destination, innermost first."""
+        return contiguous(self.axes, [axis.destination_stride for axis in self.axes], self.stretch)
+
+
+def contiguous(axes: Sequence[Axis], strides: Sequence[int], first: int = 1) -> list[int]:
+    """The axes that follow each other without a gap, from the stride `first` outwards."""
+    order: list[int] = []
+    expected = first
+    while True:
+        following = [i for i, stride in enumerate(strides) if stride == expected and i not in order]
+        if not following:
+            return order
+        order.append(following[0])
+        expected *= axes[following[0]].extent
+
+
+def is_regular(box: Box) -> bool:
+    """Whether every axis of the box has strides, and its offsets are numbers."""
+    return box.is_linear and not any(axis.is_irregular for axis in box.axes)
+
+
+def start_of(box: Box) -> int:
+    """Where a box starts in the destination; 0 where that is no constant."""
+    return constant_value(box.destination_offset) if box.is_linear else 0
+
+
+# -- boxes that interleave ---------------------------------------------------------------------------------------------
+
+
+def group_boxes(boxes: Sequence[Box], element_bytes: int) -> list[Group]:
+    """All boxes in groups; a box that interleaves with no other is a group of its own."""
+    left = list(boxes)
+    groups: list[Group] = []
+    while left:
+        group, taken = _interleaved(left, element_bytes) or (Group.of([left[0]]), [0])
+        groups.append(group)
+        left = [box for i, box in enumerate(left) if i not in taken]
+    return groups
+
+
+def _interleaved(boxes: Sequence[Box], element_bytes: int) -> tuple[Group, list[int]] | None:
+    """The boxes that fill stretches together with the first one, and their positions; None if there are none."""
+    if not is_regular(boxes[0]):
+        return None
+    for stretch in sorted({axis.destination_stride for axis in boxes[0].axes}):
+        if stretch * element_bytes > STRETCH_BYTES:
+            break
+        wanted = _signature(boxes[0], stretch)
+        members = [i for i, box in enumerate(boxes) if is_regular(box) and _signature(box, stretch) == wanted]
+        chosen = [boxes[i] for i in members]
+        if len(members) > 1 and _fill_stretches(chosen, stretch):
+            return Group.of(chosen, stretch), members
+    return None
+
+
+def _signature(box: Box, stretch: int) -> list[tuple[int, int, int]]:
+    """What boxes of one group have in common: the axes that lead from one stretch to another."""
+    return sorted(
+        (axis.destination_stride, axis.extent, axis.valid) for axis in box.axes if axis.destination_stride >= stretch
+    )
+
+
+def _fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:
+    """Whether inside of the shared axes every cell of a stretch is written; no cell is written twice in a plan."""
+    inner = [[axis for axis in box.axes if axis.destination_stride < stretch] for box in boxes]
+    ends = [
+        start_of(box) + 1 + sum((axis.extent - 1) * axis.destination_stride for axis in axes)
+        for box, axes in zip(boxes, inner, strict=True)
+    ]
+    cells = sum(math.prod(axis.extent for axis in axes) for axes in inner)
+    return cells == stretch and max(ends) - min(map(start_of, boxes)) == stretch

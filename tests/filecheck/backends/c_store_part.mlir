@@ -1,0 +1,32 @@
+// RUN: layout-opt %s -t c | filecheck %s
+// RUN: layout-opt %s -t c | filecheck %s --check-prefix PRELUDE
+
+// a processor with masks for bytes stores a part of a line at once; a store of nothing is none at all
+// PRELUDE: static inline void layout_store_part(void *target, const void *vector, size_t bytes) {
+// PRELUDE-NEXT:   if (bytes == 0) return;
+// PRELUDE-NEXT: #if defined(__AVX512BW__)
+// PRELUDE-NEXT:   _mm512_mask_storeu_epi8(target, ~UINT64_C(0) >> (64 - bytes), _mm512_loadu_si512(vector));
+// PRELUDE-NEXT: #else
+// PRELUDE-NEXT:   memcpy(target, vector, bytes);
+
+// CHECK-LABEL: void part(
+// CHECK:         const int64_t mask = count > 0 ? (count < 16 ? count : 16) : 0;
+// CHECK-NEXT:    LAYOUT_STORE_PART(&destination[0], &line, mask * sizeof(float));
+func.func @part(%source : memref<64xf32>, %destination : memref<64xf32>, %count : index) {
+  %c0 = arith.constant 0 : index
+  %line = vector.load %source[%c0] : memref<64xf32>, vector<16xf32>
+  %mask = vector.create_mask %count : vector<16xi1>
+  vector.maskedstore %destination[%c0], %mask, %line : memref<64xf32>, vector<16xi1>, vector<16xf32>
+  return
+}
+
+// vectors of other sizes, and masks that are known, go on as before
+// CHECK-LABEL: void short_part(
+// CHECK:         memcpy(&destination[0], &line, mask * sizeof(float));
+func.func @short_part(%source : memref<64xf32>, %destination : memref<64xf32>, %count : index) {
+  %c0 = arith.constant 0 : index
+  %line = vector.load %source[%c0] : memref<64xf32>, vector<8xf32>
+  %mask = vector.create_mask %count : vector<8xi1>
+  vector.maskedstore %destination[%c0], %mask, %line : memref<64xf32>, vector<8xi1>, vector<8xf32>
+  return
+}
