@@ -146,7 +146,7 @@ def _with_tiles(panel: Panel, choose_tile: ChooseTile, source_size: int) -> Pane
     """The panel with a tile for every box that has one; None where the last panel is too small for it."""
     tiles: list[Tile | None] = []
     for position, box in enumerate(panel.group.boxes):
-        tiles.append(choose_tile(*_within_storage(box, panel.scratch_box(position), source_size)))
+        tiles.append(choose_tile(*within_storage(box, panel.scratch_box(position), source_size)))
     with_tiles = replace(panel, tiles=tuple(tiles))
     return with_tiles if _last_have_room(with_tiles) else None
 
@@ -163,7 +163,7 @@ def _last_have_room(panel: Panel) -> bool:
     return True
 
 
-def _within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:
+def within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:
     """What a panel copies of a box and a size of its source, with as much before and behind as there is everywhere."""
     (lowest, highest), (low, high) = box.source_span, inside.source_span
     before = constant_value(inside.source_offset) + lowest - low

@@ -31,6 +31,7 @@ from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import grouped
+from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
 
 def explain_module(
@@ -79,15 +80,35 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         source_size, schedule = 0, replace(schedule, streams=False, prefetches=False, panels=False)
         lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
     writes_pads = not isinstance(op.pad, UndefAttr)
+    by_themselves: list[Box] = []
     for group, panel in grouped(plan.boxes, source_size, schedule, writes_pads):
         if panel is not None:
             lines += _panel(panel, schedule)
+        else:
+            by_themselves += group.boxes
+    known = plan.unknown is None
+    for part in with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves:
+        if isinstance(part, TiledWalk):
+            lines += _walk(part, schedule)
             continue
-        for part in group.boxes:
-            tile = tile_of(part, schedule, source_size)
-            lines.append(str(part))
-            lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
+        tile = tile_of(part, schedule, source_size)
+        lines.append(str(part))
+        lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
     return [readable(line, plan.unknown) for line in lines]
+
+
+def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
+    """The lines of boxes inside of common loops: what each does there, and the loops."""
+    lines: list[str] = []
+    for position, tile in enumerate(tiled.tiles):
+        inner = tiled.walk.inner(position)
+        lines.append(str(inner))
+        lines += _tile(inner, tile, replace(schedule, threads=False))
+    loops = [f"{axis.name}, {axis.extent} times" for axis in tiled.axes]
+    first = " (parallel)" if schedule.threads else ""
+    lines.append(f"  all {len(tiled.tiles)} read the same lines, inside of loops over {loops[0]}{first}")
+    lines[-1] += "".join(f"; {loop}" for loop in loops[1:])
+    return lines
 
 
 def _panel(panel: Panel, schedule: Schedule) -> list[str]:
@@ -110,8 +131,10 @@ def _panel(panel: Panel, schedule: Schedule) -> list[str]:
         first = " (parallel)" if schedule.threads else ""
         loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
         lines.append("  loops over " + ", ".join(loops))
-    lines.append(f"  streams whole lines from there, in runs of {panel.run_length * width} bytes")
-    return lines
+    streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
+    if panel.carried is not None:
+        streamed += f"; what is left of a line goes on to the next {axes[panel.carried].name}"
+    return [*lines, streamed]
 
 
 def _tile(box: Box, tile: Tile, schedule: Schedule) -> list[str]:

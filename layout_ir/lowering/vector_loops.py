@@ -22,24 +22,33 @@ from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
+from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 
 
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
     """The loops of all boxes of a plan."""
     (source_size,) = stored_type(buffers.source.type).get_shape()
     unknown = None if builder.unknown is None else builder.unknown.symbols
+    by_themselves: list[Box] = []
     for group, panel in grouped(boxes, source_size, schedule, buffers.pad is not None, unknown):
-        by_tiles = partial(_emit_parts, builder, group, buffers, schedule)
+        by_tiles = partial(_emit_parts, builder, group.boxes, buffers, schedule)
+        if panel is None and unknown is None:
+            by_themselves += group.boxes
+            continue
         if panel is None:
             by_tiles()
             continue
         by_panels = partial(emit_panels, builder, panel, buffers, schedule)
         emit_where(builder, panel_conditions(builder, panel, source_size, schedule), by_panels, by_tiles)
+    _emit_parts(builder, with_walks(by_themselves, schedule, source_size, buffers.pad is not None), buffers, schedule)
 
 
-def _emit_parts(builder: LoopBuilder, group: Group, buffers: Buffers, schedule: Schedule) -> None:
-    for box in group.boxes:
-        emit_part(builder, box, buffers, schedule)
+def _emit_parts(builder: LoopBuilder, parts: Sequence[TiledWalk | Box], buffers: Buffers, schedule: Schedule) -> None:
+    for part in parts:
+        if isinstance(part, TiledWalk):
+            emit_walk(builder, part, buffers, schedule)
+        else:
+            emit_part(builder, part, buffers, schedule)
 
 
 def grouped(

@@ -48,6 +48,20 @@ def test_panels_are_named(source: str, shape: tuple[int, ...], expected: str):
     assert expected in explain_module(Context(), module, vector_bytes=64, threads=True, panels=True)
 
 
+def test_panels_tell_what_they_carry():
+    module = reorder_module(layout("NC"), layout("CN"), (25000, 3001), "i8")
+    text = explain_module(Context(), module, vector_bytes=64, panels=True)
+    assert "streams whole lines from there, in runs of 128 bytes; what is left of a line goes on to the next a" in text
+    assert "goes on" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
+
+
+def test_boxes_that_read_the_same_lines_are_explained_together():
+    module = reorder_module(layout("NHWC"), layout("onednn:nChw16c"), (8, 35, 256, 256), "f32")
+    text = explain_module(Context(), module, vector_bytes=64, threads=True)
+    assert "all 2 read the same lines, inside of loops over a, 8 times (parallel); c_d, 1024 times" in text
+    assert "copy [c_d: 64, 35 -> 16] [b: 16 valid 3, 1 -> 1]" in text
+
+
 def test_scalar_loops_are_explained_by_their_boxes():
     text = explained("NCHW", "NHWC", (1, 3, 4, 4), vector_bytes=0)
     assert text.splitlines()[1:] == ["  copy [c_d: 16, 1 -> 3] [b: 3, 16 -> 1] at 0 -> 0: scalar loops"]

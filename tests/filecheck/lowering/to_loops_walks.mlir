@@ -1,0 +1,32 @@
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 stream_bytes=0}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 threads=true stream_bytes=0}" | filecheck %s --check-prefix THREADS
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64}" | filecheck %s --check-prefix SMALL
+
+!pixels = memref<2x35x20x30xf32, #layout.format<"NHWC">>
+!blocks = memref<2x35x20x30xf32, #layout.format<"onednn:nChw16c">>
+
+// two whole blocks of channels and the three that are left over read the same lines: 64 pixels go one way, then the
+// other, as long as they are near; the last 24 of 600 pixels have loops of their own
+// CHECK-LABEL: func.func @left_over(
+// CHECK:         scf.for %a_part = %{{.*}} to
+// CHECK-NEXT:      scf.for %c_d_part =
+// CHECK-NEXT:        scf.for %c_d =
+// CHECK:               vector.load
+// CHECK:               vector.store %{{.*}} {nontemporal = true}
+// CHECK:             scf.for %c_d_1 =
+// CHECK:               vector.shuffle
+// CHECK:         scf.for %a =
+// CHECK:         scf.for %a_1 =
+// CHECK-NOT:     _part
+
+// THREADS-LABEL: func.func @left_over(
+// THREADS:         "scf.parallel"
+// THREADS-NEXT:      ^bb0(%c_d_part: index):
+// THREADS-NEXT:        scf.for %a_part =
+
+// SMALL-LABEL: func.func @left_over(
+// SMALL-NOT:     _part
+func.func @left_over(%x: !pixels, %y: !blocks) {
+  layout.copy %x, %y : !pixels to !blocks
+  func.return
+}

@@ -1,0 +1,71 @@
+"""Kernels that copy boxes which read the same lines of a source together: right at every size, with threads or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from reorder_batch import Reorder, faults, interpreted, kernels, lowered
+from xdsl.dialects.builtin import ModuleOp
+
+import layout_ir as li
+
+
+def _reorder(source: str, destination: str, shape: tuple[int, ...], dtype: str, pad: float | None = 0) -> Reorder:
+    return Reorder(li.layout(source), li.layout(destination), shape, dtype, pad)
+
+
+TOGETHER = (
+    _reorder("NHWC", "onednn:nChw16c", (2, 35, 16, 20), "f32"),
+    _reorder("NHWC", "onednn:nChw16c", (3, 35, 11, 13), "i8"),  # 143 pixels: two parts, and some that are left
+    _reorder("NHWC", "onednn:nChw8c", (1, 11, 40, 41), "i16", 5),
+    _reorder("NHWC", "onednn:nChw32c", (2, 70, 23, 9), "f16"),
+    _reorder("NHWC", "ascend:NC1HWC0", (2, 37, 12, 14), "f16"),
+    _reorder("NHWC", "openvino:b_fs_yx_fsv16", (2, 19, 9, 31), "f64"),
+    _reorder("onednn:ndhwc", "onednn:nCdhw16c", (1, 18, 5, 9, 11), "f32", -1),
+    _reorder("onednn:nwc", "onednn:nCw16c", (2, 50, 300), "f32"),
+)
+APART = (
+    _reorder("NHWC", "onednn:nChw16c", (2, 35, 7, 9), "f32"),  # too few pixels
+    _reorder("NHWC", "onednn:nChw16c", (2, 32, 16, 20), "f32"),  # nothing left over
+    _reorder("NHWC", "onednn:nChw16c", (2, 35, 16, 20), "f32", None),  # pads are left as they are: no tile for the rest
+    _reorder("NCHW", "onednn:nChw16c", (2, 35, 16, 20), "f32"),  # planes apart
+    _reorder("NHWC", "onednn:nChw16c", (1, 1000, 12, 12), "f32"),  # pixels of many lines
+)
+
+
+def loops(reorders: tuple[Reorder, ...], threads: bool = False, stream_bytes: int = 0) -> ModuleOp:
+    """The module of reorders whose sources count as large."""
+    return lowered(reorders, 64, threads, stream_bytes=stream_bytes)
+
+
+def has_walk(module: ModuleOp) -> list[bool]:
+    """Whether each function has loops that are common to several boxes."""
+    return ["_part = " in str(function) for function in module.body.block.ops]
+
+
+def test_which_are_copied_together() -> None:
+    assert all(has_walk(loops(TOGETHER)))
+    assert not any(has_walk(loops(APART)))
+    assert not any(has_walk(loops(TOGETHER, stream_bytes=1 << 24)))
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_every_size(threads: bool, tmp_path: Path) -> None:
+    reorders = (*TOGETHER, *APART)
+    found = faults(reorders, kernels(loops(reorders, threads), tmp_path, *(["-fopenmp"] if threads else [])))
+    assert not found, "\n".join(found)
+
+
+def test_interpreted() -> None:
+    reorders = (TOGETHER[1], TOGETHER[4])
+    found = faults(reorders, interpreted(loops(reorders)))
+    assert not found, "\n".join(found)
+
+
+def test_threads_share_loops_that_keep_lines_apart() -> None:
+    module = loops((_reorder("NHWC", "onednn:nChw16c", (1, 35, 40, 40), "f32"), TOGETHER[1]), threads=True)
+    first, second = map(str, module.body.block.ops)
+    assert "_part" in first[first.index("scf.parallel") :]
+    # two images of two parts are too little to share: every box has its own loops
+    assert "_part" not in second

@@ -1,0 +1,73 @@
+"""Shared walks: which boxes are copied together, and that they still copy what they did."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+import layout_ir as li
+from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.shared_walk import PART_BYTES, sharing, walk_together
+
+
+def boxes_of(destination: str, shape: tuple[int, ...]) -> tuple[Box, ...]:
+    layouts = li.layout("NHWC"), li.layout(destination)
+    return make_plan(*(layout.index_map(shape, "f32") for layout in layouts)).boxes
+
+
+def copies(box: Box) -> list[tuple[int, int]]:
+    """Where each element is read and written, -1 for a pad."""
+    found: list[tuple[int, int]] = []
+    for steps in itertools.product(*(range(axis.extent) for axis in box.axes)):
+        pairs = list(zip(box.axes, steps, strict=True))
+        source = constant_value(box.source_offset) + sum(axis.source_at(step) for axis, step in pairs)
+        target = constant_value(box.destination_offset) + sum(axis.destination_at(step) for axis, step in pairs)
+        found.append((source if all(step < axis.valid for axis, step in pairs) else -1, target))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_walks_copy_what_their_boxes_do(seed: int) -> None:
+    rng = random.Random(seed)
+    shape = (rng.randint(1, 2), rng.randint(9, 40), rng.randint(8, 14), rng.randint(8, 14))
+    block = rng.choice([4, 8, 16])
+    boxes = boxes_of(f"onednn:nChw{block}c", shape)
+    seen: list[Box] = []
+    for together in sharing(boxes, 4):
+        seen += together
+        found = walk_together(together, 4) if len(together) > 1 else None
+        if found is None:
+            continue
+        walk, rest = found
+        before = sorted(copy for box in together for copy in copies(box))
+        assert sorted(copy for box in (*walk.boxes, *rest) for copy in copies(box)) == before
+        common = [[(axis.extent, axis.source_stride) for axis in box.axes[: walk.shared]] for box in walk.boxes]
+        assert all(axes == common[0] for axes in common)
+        for position in range(len(walk.boxes)):
+            low, high = walk.inner(position).source_span
+            assert (high - low) * 4 < PART_BYTES
+    assert sorted(map(str, seen)) == sorted(map(str, boxes))
+
+
+@pytest.mark.parametrize(
+    "destination, shape, sizes",
+    [
+        ("onednn:nChw16c", (2, 35, 16, 16), [2]),
+        ("onednn:nChw16c", (2, 32, 16, 16), [1]),
+        ("onednn:nChw16c", (1, 1000, 16, 16), [1, 1]),  # a pixel has many lines: few of them are common
+        ("NCHW", (2, 35, 16, 16), [1]),
+    ],
+)
+def test_boxes_that_read_the_same_pixels_are_together(
+    destination: str, shape: tuple[int, ...], sizes: list[int]
+) -> None:
+    assert [len(together) for together in sharing(boxes_of(destination, shape), 4)] == sizes
+
+
+def test_short_axes_are_left_alone() -> None:
+    (together,) = sharing(boxes_of("onednn:nChw16c", (2, 35, 7, 9)), 4)
+    assert walk_together(together, 4) is None
