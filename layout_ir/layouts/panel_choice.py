@@ -46,8 +46,14 @@ FAR_VISIT_BYTES = 190
 NEAR_BYTES = 24 << 10
 """Size of a scratch buffer that stays in a first level cache; panels of many runs mostly need a larger one."""
 
+TINY_BYTES = 4 << 10
+"""Size of one through which so little goes at once that it is as good as none."""
+
+FEW_ROWS = 8
+"""Rows of the source in a panel up to which a processor reads them ahead by itself, so that panels may be tiny."""
+
 FAR_COST = 0.45
-"""What a larger one costs, in bytes for every byte."""
+"""What a buffer that is not near costs, in bytes for every byte; of few rows one that is not tiny a part of that."""
 
 KEPT_BYTES = 400 << 10
 """Size of all that is kept in a cache for panels, up to which little is driven out of a second level cache."""
@@ -127,7 +133,16 @@ def _cache_cost(panel: Panel, element_bytes: int) -> float:
     """What it costs that the scratch does not stay in the nearest cache, nor all of a panel in the next one."""
     size = panel.size * element_bytes
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    return (FAR_COST if size > NEAR_BYTES else 0) + (DRIVEN_OUT_COST if kept > KEPT_BYTES else 0)
+    far = 1.0 if size > NEAR_BYTES else 0.0
+    if _rows_of_source(panel) <= FEW_ROWS:
+        far = min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1)
+    return FAR_COST * far + (DRIVEN_OUT_COST if kept > KEPT_BYTES else 0)
+
+
+def _rows_of_source(panel: Panel) -> float:
+    """How many rows of the source the main box of a panel reads."""
+    group = panel.group
+    return panel.scratch_box(group.boxes.index(group.main)).elements / _row_length(panel)
 
 
 def _row_length(panel: Panel) -> int:

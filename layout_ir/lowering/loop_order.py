@@ -30,6 +30,9 @@ THREAD_PARTS = 32
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""
 
+LINES_OF_LONG_ROW = 4
+"""Lines from which on rows of the destination are written as fast wherever they lie."""
+
 FAR_LINES = 64
 """Lines between rows from which on they lie in different pages."""
 
@@ -55,6 +58,8 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
     along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
     if along_source is None or along_destination is None or along_source == along_destination:
+        if _writes_long_rows(box, tile, schedule):
+            walked = sorted(walked, key=lambda i: -box.axes[i].source_stride)
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
         rows = sum(isinstance(value, Load) for value in tile.network.values)
         if schedule.prefetches and levels and (rows >= STREAMS or schedule.preferences.prefetch):
@@ -68,6 +73,18 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
         levels += _blocks(box, tile, schedule, along_destination, along_source)
     return _parallel(box, tile, schedule, levels) if schedule.threads else levels
+
+
+def _writes_long_rows(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """
+    Whether a large copy goes best in the order of its source, which a processor then reads ahead by itself.
+
+    Rows that bypass the caches may lie far from each other as long as they are several lines.
+    """
+    if not is_copy(tile.network) or not streamed_stores(box, tile, schedule):
+        return False
+    row = max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
+    return row >= LINES_OF_LONG_ROW * schedule.lanes
 
 
 def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> list[LoopLevel]:
