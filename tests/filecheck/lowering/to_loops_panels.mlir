@@ -123,9 +123,10 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 !any_planes = memref<?x64x?x?xf32>
 
 // of unknown extents, those that are large, hold a tile and a long run, and begin planes inside of lines; the last
-// tile begins in the panel before, whose lines are carried on; threads share one loop over all other panels
+// panel is moved back until a tile fits in; threads share one loop over all panels
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
+// CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge
 // CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
 // CHECK-NEXT:    %[[REST:.*]] = arith.remui %h_w
@@ -133,8 +134,7 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK:         scf.if
 // CHECK-NEXT:      memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
-// CHECK:             arith.minsi
-// CHECK:             arith.minui %[[INDEX]], %{{.*}} : index
+// CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
 // CHECK:         } else {
 // CHECK-NOT:       memref.alloca
 // THREADS-LABEL: func.func @unknown(
