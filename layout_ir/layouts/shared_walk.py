@@ -31,11 +31,11 @@ PART_BYTES = 16 << 10
 
 @dataclass(frozen=True)
 class SharedWalk:
-    """Boxes with common loops around all of them; a box alone has none."""
+    """Boxes with common loops around all of them."""
 
     boxes: tuple[Box, ...]
 
-    shared: int = 0
+    shared: int
     """How many axes, the first ones of every box, are common loops."""
 
     def inner(self, position: int) -> Box:

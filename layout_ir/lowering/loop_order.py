@@ -182,7 +182,7 @@ def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel])
     """
     outer = [position for position, level in enumerate(levels) if level.inside is None]
     farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
-    apart = [position for position in outer if _keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
+    apart = [position for position in outer if keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
     for position in [*apart, *farthest]:
         level = levels[position]
         axis = box.axes[level.axis]
@@ -196,7 +196,7 @@ def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel])
     return levels
 
 
-def _keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
+def keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
     """Whether what lies between the steps of an axis are whole lines, or less than one of its steps."""
     step = box.axes[shared].destination_stride
     return all(

@@ -15,7 +15,7 @@ from layout_ir.layouts.shared_walk import SharedWalk, sharing, walk_together
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.loop_order import keeps_lines_apart, loop_levels
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_loops import TileEmitter, level_loop
@@ -97,15 +97,15 @@ def _tiled(walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: 
         tiles.append(tile)
     order = list(range(walk.shared))
     if schedule.threads:
-        shared = next((i for i in order if _keeps_lines_apart(walk, i, schedule.lanes)), None)
+        shared = next((i for i in order if _can_be_shared(walk, i, schedule.lanes)), None)
         if shared is None:
             return None
         order = [shared, *(i for i in order if i != shared)]
     return TiledWalk(walk, tuple(tiles), tuple(order))
 
 
-def _keeps_lines_apart(walk: SharedWalk, i: int, lanes: int) -> bool:
+def _can_be_shared(walk: SharedWalk, i: int, lanes: int) -> bool:
     """Whether threads that share the loop over a common axis write no line together, and have enough to share."""
     return walk.boxes[0].axes[i].extent >= SHARED_TRIPS and all(
-        box.axes[i].destination_stride % lanes == 0 for box in walk.boxes
+        box.axes[i].destination_stride % lanes == 0 and keeps_lines_apart(box, i, lanes) for box in walk.boxes
     )

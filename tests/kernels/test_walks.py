@@ -69,3 +69,10 @@ def test_threads_share_loops_that_keep_lines_apart() -> None:
     assert "_part" in first[first.index("scf.parallel") :]
     # two images of two parts are too little to share: every box has its own loops
     assert "_part" not in second
+
+
+def test_threads_share_no_walk_where_blocks_begin_inside_of_lines() -> None:
+    # parts of 64 pixels of 16 bytes are whole lines, but blocks of 41 x 43 of them are not
+    odd = (_reorder("NHWC", "onednn:nChw16c", (2, 35, 41, 43), "i8"),)
+    assert has_walk(loops(odd)) == [True]
+    assert has_walk(loops(odd, threads=True)) == [False]

@@ -46,6 +46,11 @@ def panels(case: tuple[str, str, tuple[int, ...], str]) -> list[tuple[Group, Pan
     return [(group, choose_panel(group, tile_of, size, width)) for group in group_boxes(boxes, width)]
 
 
+def chosen_panels(case: tuple[str, str, tuple[int, ...], str]) -> list[tuple[Group, Panel]]:
+    """The groups that go through panels, with them."""
+    return [(group, panel) for group, panel in panels(case) if panel is not None]
+
+
 def cells(box: Box) -> list[int]:
     """The places that a box writes, in the order of its steps."""
     steps = itertools.product(*(range(axis.extent) for axis in box.axes))
@@ -66,7 +71,7 @@ def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_panel_holds_every_cell_of_its_boxes_once(case: tuple[str, str, tuple[int, ...], str]) -> None:
-    found = [(group, panel) for group, panel in panels(case) if panel is not None]
+    found = chosen_panels(case)
     assert found
     for group, panel in found:
         scratch = [place for position in range(len(group.boxes)) for place in cells(panel.scratch_box(position))]
@@ -81,9 +86,7 @@ def test_a_panel_holds_every_cell_of_its_boxes_once(case: tuple[str, str, tuple[
 def test_runs_are_as_contiguous_in_scratch_as_in_the_destination(
     case: tuple[str, str, tuple[int, ...], str],
 ) -> None:
-    for group, panel in panels(case):
-        if panel is None:
-            continue
+    for group, panel in chosen_panels(case):
         expected = group.stretch
         for position, i in enumerate(panel.run):
             assert panel.pitches[i] == group.axes[i].destination_stride == expected
@@ -96,9 +99,7 @@ def test_runs_are_as_contiguous_in_scratch_as_in_the_destination(
 def test_the_last_panel_has_room_for_a_tile_or_begins_it_in_the_one_before(
     case: tuple[str, str, tuple[int, ...], str],
 ) -> None:
-    for group, panel in panels(case):
-        if panel is None:
-            continue
+    for group, panel in chosen_panels(case):
         for i, (axis, steps, least) in enumerate(zip(group.axes, panel.steps, panel.least, strict=True)):
             assert least <= steps
             if i == panel.carried:
@@ -110,9 +111,7 @@ def test_the_last_panel_has_room_for_a_tile_or_begins_it_in_the_one_before(
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_steps_of_tiles_are_those_of_the_axes_that_became_one(case: tuple[str, str, tuple[int, ...], str]) -> None:
-    for group, panel in panels(case):
-        if panel is None:
-            continue
+    for group, panel in chosen_panels(case):
         for position, tile in enumerate(panel.tiles):
             joined, inside = panel.joined(position), panel.scratch_box(position)
             assert sorted(i for members in joined for i in members) == list(range(len(group.boxes[position].axes)))
