@@ -20,6 +20,7 @@ from benchmarks.buffers import allocate
 from benchmarks.cases import QUICK_SIZES, SIZES, WIDTHS, Run, runs
 from benchmarks.measure import FULL, QUICK
 from benchmarks.runner import Result, run_case, storage_bytes
+from layout_ir.layouts.panel_steps import LINE_BYTES
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,11 +30,26 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--dtype", action="append", choices=list(WIDTHS), help="only this element type (repeatable)")
     result.add_argument("--size", action="append", choices=list(SIZES), help="only this size (repeatable)")
     result.add_argument("--threads", type=int, metavar="N", help="only this number of threads (default: 1, then all)")
+    result.add_argument(
+        "--offset",
+        type=offset,
+        default=0,
+        metavar="BYTES",
+        help="how far behind a cache line both buffers begin: 0 by default, large ones of numpy and malloc mostly 16",
+    )
     result.add_argument("--quick", action="store_true", help="few rounds, small sizes: shows that all runs, no more")
     result.add_argument("--json", metavar="FILE", type=Path, help="write everything that was measured")
     result.add_argument("--overhead", action="store_true", help="only the cost of calls, cached loads and compiles")
     result.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     return result
+
+
+def offset(text: str) -> int:
+    """The value of `--offset`: less than a line, and whole elements of every type."""
+    widest = max(WIDTHS.values())
+    if not text.isdecimal() or int(text) >= LINE_BYTES or int(text) % widest:
+        raise argparse.ArgumentTypeError(f"expected a multiple of {widest} below {LINE_BYTES}, got {text!r}")
+    return int(text)
 
 
 def sizes_of(quick: bool) -> dict[str, int]:
@@ -60,17 +76,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     cores = len(os.sched_getaffinity(0))
     threads = [options.threads] if options.threads else sorted({1, cores})
-    groups, facts = _measure(chosen, threads, options.quick)
+    groups, facts = _measure(chosen, threads, options.quick, options.offset)
     _write(options.json, report.as_json(facts, groups))
     return 1 if any(result.error for results in groups.values() for result in results) else 0
 
 
 def _measure(
-    chosen: Sequence[Run], threads: Sequence[int], quick: bool
+    chosen: Sequence[Run], threads: Sequence[int], quick: bool, behind_line: int
 ) -> tuple[dict[int, list[Result]], dict[str, str | int | float | dict[str, float]]]:
     needed = [storage_bytes(run) for run in chosen]
     least = sizes_of(quick)["out"]  # so that memcpy out of cache is measured even where no case is
-    arena = allocate(max(least, *(left for left, _ in needed)), max(least, *(right for _, right in needed)))
+    arena = allocate(
+        max(least, *(left for left, _ in needed)), max(least, *(right for _, right in needed)), behind_line
+    )
     facts = machine.describe(arena, list(threads))
     print(report.heading(facts))
     for name in ("oneDNN", "PyTorch"):

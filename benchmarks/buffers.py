@@ -1,5 +1,5 @@
 """
-The two buffers that all contestants of a case share: aligned to 2 MiB, on huge pages where the system has them.
+The two buffers that all contestants of a case share, on huge pages where the system has them.
 
 They are allocated once for the largest case, so that no contestant pays for page faults.
 """
@@ -39,9 +39,9 @@ class Buffers:
         return address(self.source), address(self.destination)
 
 
-def allocate(source_bytes: int, destination_bytes: int) -> Buffers:
-    """Two aligned buffers, every page of which has been written."""
-    return Buffers(_aligned(source_bytes), _aligned(destination_bytes))
+def allocate(source_bytes: int, destination_bytes: int, offset: int = 0) -> Buffers:
+    """Two buffers that begin `offset` bytes behind their alignment, every page of which has been written."""
+    return Buffers(*(_aligned(size + offset)[offset:] for size in (source_bytes, destination_bytes)))
 
 
 def _aligned(size: int) -> Bytes:

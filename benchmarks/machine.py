@@ -26,6 +26,7 @@ def describe(arena: Buffers, threads: list[int]) -> dict[str, str | int | float 
         "PyTorch": _version("torch") or "not installed",
         "oneDNN": _onednn(),
         "alignment": ALIGNMENT,
+        "offset": arena.addresses[1] % ALIGNMENT,
         "huge_pages": huge_pages(),
         "huge_bytes": huge_bytes(),
         "memcpy": {str(count): round(memcpy_rate(arena, count), 2) for count in threads},

@@ -142,6 +142,9 @@ def heading(machine: Mapping[str, Any]) -> str:
     """The machine in a few lines."""
     busy = machine["load"] > QUIET_LOAD
     warning = "; the machine is busy: times with several threads mean little" if busy else ""
+    start = f"aligned to {machine['alignment']} bytes"
+    if machine["offset"]:
+        start = f"{machine['offset']} bytes behind multiples of {machine['alignment']}"
     rates = ", ".join(f"{rate} GB/s with {count} thread(s)" for count, rate in machine["memcpy"].items())
     return (
         f"{machine['processor']}; {machine['cores']} cores; {machine['caches']}; "
@@ -149,7 +152,7 @@ def heading(machine: Mapping[str, Any]) -> str:
         f"{machine['system']}; {machine['compiler']}\n"
         f"oneDNN {machine['oneDNN']}; PyTorch {machine['PyTorch']}; numpy {machine['numpy']}\n"
         f"memcpy {rates}, bytes read and written\n"
-        f"buffers aligned to {machine['alignment']} bytes, {machine['huge_bytes'] >> 20} MiB on huge pages "
+        f"buffers {start}, {machine['huge_bytes'] >> 20} MiB on huge pages "
         f"(system setting: {machine['huge_pages']})"
     )
 

@@ -77,12 +77,14 @@ def choose_panel(
     row_bytes: int | None = None,
     *,
     threads: bool = False,
+    at_lines: bool = True,
 ) -> Panel | None:
     """
     The panels of a group of boxes; None where its runs are too short to gain from them.
 
     `run_bytes`, `row_bytes`: lengths of runs and of rows that are wanted; all that are known to be good by default.
     `threads`: whether threads share the panels, which those between which lines are carried cannot be.
+    `at_lines`: whether the destination begins at a line.
     """
     if not all(map(is_regular, group.boxes)):
         return None
@@ -97,7 +99,7 @@ def choose_panel(
         for row, run, carries in itertools.product(rows, runs, (False, True))
     )
     fitting = [panel for panel in panels if _fits(panel, element_bytes) and not (threads and _is_one_sequence(panel))]
-    ordered = sorted(fitting, key=lambda panel: _overhead(panel, element_bytes))
+    ordered = sorted(fitting, key=lambda panel: _overhead(panel, element_bytes, at_lines))
     with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in ordered)
     return next((panel for panel in with_tiles if panel is not None), None)
 
@@ -114,13 +116,13 @@ def _is_one_sequence(panel: Panel) -> bool:
     return all(is_symbolic(extent) or extent < SHARED_TRIPS * panel.steps[i] for i, extent in extents.items())
 
 
-def _overhead(panel: Panel, element_bytes: int) -> float:
+def _overhead(panel: Panel, element_bytes: int, at_lines: bool) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
     axes = panel.group.axes
     run = panel.run_length * element_bytes
     written = min(panel.written_length * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
     others = [axis.destination_stride for i, axis in enumerate(axes) if i not in panel.run]
-    has_ends = any(stride * element_bytes % LINE_BYTES for stride in others) or run % LINE_BYTES
+    has_ends = not at_lines or any(length * element_bytes % LINE_BYTES for length in (*others, panel.run_length))
     ends = (END_BYTES if has_ends else END_BYTES / 16) / written
     if panel.carried is not None:
         ends += SHORT_RUN_BYTES / run + CARRYING_COST

@@ -30,7 +30,7 @@ from layout_ir.lowering.schedule import (
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
-from layout_ir.lowering.vector_loops import grouped
+from layout_ir.lowering.vector_loops import split
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
 
@@ -81,19 +81,23 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
     writes_pads = not isinstance(op.pad, UndefAttr)
     by_themselves: list[Box] = []
-    for group, panel in grouped(plan.boxes, source_size, schedule, writes_pads):
-        if panel is not None:
-            lines += _panel(panel, schedule)
+    elsewhere: list[str] = []
+    for part in split(plan.boxes, source_size, schedule, writes_pads):
+        if part.panel is None or part.fills_lines:
+            by_themselves += part.group.boxes
+            elsewhere += [] if part.panel is None else _panel(part.panel, schedule)
         else:
-            by_themselves += group.boxes
+            lines += _panel(part.panel, schedule)
     known = plan.unknown is None
-    for part in with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves:
-        if isinstance(part, TiledWalk):
-            lines += _walk(part, schedule)
+    for box in with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves:
+        if isinstance(box, TiledWalk):
+            lines += _walk(box, schedule)
             continue
-        tile = tile_of(part, schedule, source_size)
-        lines.append(str(part))
-        lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(part, tile, schedule)
+        tile = tile_of(box, schedule, source_size)
+        lines.append(str(box))
+        lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(box, tile, schedule)
+    if elsewhere:
+        lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
     return [readable(line, plan.unknown) for line in lines]
 
 

@@ -97,7 +97,7 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     same rows: a row's next lines lie close, and its page is open. Where they lie close, it is the rows that follow.
     """
     outer, inner = along_destination, along_source
-    if schedule.narrows and not covers_whole_lines(box, tile, schedule.lanes):
+    if schedule.narrows and _leaves_parts(box, tile, schedule):
         outer, inner = inner, outer
     levels: list[LoopLevel] = []
     inside: list[LoopLevel] = []
@@ -122,6 +122,15 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
             axis = along_source if has_rows and are_far else along_destination
         inside = _with_prefetching(box, inside, schedule, axis, PREFETCHED_TILES)
     return levels + inside
+
+
+def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether tiles write parts of lines, of which the next ones write the rest."""
+    if schedule.trusts_lines and all(store.lanes == schedule.lanes for store in tile.network.stores):
+        return False
+    if not covers_whole_lines(box, tile, schedule.lanes):
+        return True
+    return not schedule.at_line and not is_copy(tile.network)  # a copy's loads are as many lines in parts
 
 
 def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:

@@ -6,32 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import cast
 
-from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import BoolAttr, MemRefType, VectorType, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import vector
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts import affine
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.lowering.line_runs import LineRuns
 from layout_ir.lowering.loop_builder import LoopBuilder
-
-
-@dataclass(frozen=True)
-class _Ends:
-    """The parts of a run."""
-
-    head: SSAValue
-    """Elements before the first whole line."""
-    first: SSAValue
-    """Where the whole lines begin."""
-    last: SSAValue
-    """Where they end."""
-    tail: SSAValue
-    """Elements behind them that are written now."""
 
 
 @dataclass(frozen=True)
@@ -78,73 +61,23 @@ class Flush:
         return self._weighted([(self.counts[last], length)], 0)
 
     def _run(self, source: SSAValue, target: SSAValue, length: SSAValue) -> None:
-        """One run: the elements before the first whole line, whole lines, what is left."""
-        ends = self._ends(target, length)
-        self._part(source, target, ends.head)
-        with self.builder.loop_between(ends.first, ends.last, "i", self.lanes) as i:
-            place = [self._behind(target, i)]
-            line = self._line(self._behind(source, i))
-            nontemporal = BoolAttr.from_bool(True)
-            self.builder.insert(vector.StoreOp(line, self.destination, place, nontemporal=nontemporal))
-        self._part(self._behind(source, ends.last), self._behind(target, ends.last), ends.tail)
-        if self.panel.carried is not None:
-            place, end = map(AffineExpr.dimension, (0, 1))
-            left = self._line(self.builder.index(place + end - self.lanes, [source, length]))
-            before = self.builder.index(place - self.lanes, [source])
-            self.builder.insert(vector.StoreOp(left, self.scratch, [before]))
-
-    def _ends(self, target: SSAValue, length: SSAValue) -> _Ends:
-        """
-        Where the whole lines of a run begin and end, and how many elements there are before and behind them.
-
-        Where lines are carried from panel to panel, the first whole line begins before the run; only the first panel
-        has elements before it, and only the last one writes those behind. Numbers below zero mean none.
-        """
-        pointer = memref.ExtractAlignedPointerAsIndexOp.get(self.destination)
-        self.builder.insert(pointer)
-        address, place = map(AffineExpr.dimension, (0, 1))
-        position = address // element_type_of(self._kind).bytes + place  # in elements, from a line on
-        start, end, begun = map(AffineExpr.dimension, (0, 1, 2))
+        """One run; what is left of its last line goes where the next panel begins."""
+        runs = LineRuns(self.builder, self.scratch, self.destination)
         carried = self.panel.carried
         if carried is None:
-            to_line = AffineExpr.constant(self.lanes - 1) - (position + (self.lanes - 1)) % self.lanes
-            before = self.builder.index(to_line, [pointer.aligned_pointer, target])
-            first = self.builder.insert(arith.MinUIOp(before, length)).results[0]
-        else:
-            has_begun = self.builder.minimum(self.starts[carried], 1)
-            to_line = AffineExpr.constant(self.lanes) - position % self.lanes - begun * self.lanes
-            first = self.builder.index(to_line, [pointer.aligned_pointer, target, has_begun])
-        last = self.builder.index(start + (end - start) // self.lanes * self.lanes, [first, length])
-        tail = end - start
-        operands = [last, length]
-        if carried is not None:
-            panels_left = AffineExpr.dimension(2) + AffineExpr.dimension(3) - self.panel.group.axes[carried].extent
-            tail = tail + panels_left * self.lanes
-            operands += [self.starts[carried], self.counts[carried]]
-        return _Ends(head=first, first=first, last=last, tail=self.builder.index(tail, operands))
+            runs.copy(source, target, runs.ends(target, length))
+            return
+        has_begun = self.builder.minimum(self.starts[carried], 1)
+        runs.copy(source, target, runs.carried_ends(target, length, has_begun, self._steps_left(carried)))
+        place, end = map(AffineExpr.dimension, (0, 1))
+        left = runs.line(self.builder.index(place + end - runs.lanes, [source, length]))
+        before = self.builder.index(place - runs.lanes, [source])
+        self.builder.insert(vector.StoreOp(left, self.scratch, [before]))
 
-    def _part(self, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
-        """Some elements, less than a line, or none."""
-        mask = vector.CreateMaskOp([count], VectorType(i1, [self.lanes]))
-        line = self._line(source)
-        self.builder.insert(mask)
-        self.builder.insert(vector.MaskedStoreOp(self.destination, [target], mask.mask_vector, line))
-
-    def _line(self, place: SSAValue) -> SSAValue:
-        """A line of the scratch."""
-        line = vector.LoadOp(self.scratch, [place], VectorType(self._kind.element_type, [self.lanes]))
-        line.result.name_hint = "line"
-        self.builder.insert(line)
-        return line.result
-
-    @property
-    def lanes(self) -> int:
-        """Elements of a line."""
-        return LINE_BYTES // element_type_of(self._kind).bytes
-
-    @property
-    def _kind(self) -> MemRefType[Attribute]:
-        return cast("MemRefType[Attribute]", self.destination.type)
-
-    def _behind(self, start: SSAValue, i: SSAValue) -> SSAValue:
-        return self._weighted([(start, 1), (i, 1)], 0)
+    def _steps_left(self, carried: int) -> SSAValue:
+        """Steps of the axis along which lines are carried that are behind this panel."""
+        start, count = map(AffineExpr.dimension, (0, 1))
+        extent = self.panel.group.axes[carried].extent
+        return self.builder.index(
+            AffineExpr.constant(extent) - start - count, [self.starts[carried], self.counts[carried]]
+        )

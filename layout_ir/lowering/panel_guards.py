@@ -16,15 +16,17 @@ from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import choose_tile
+from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_guards import line_products, rest_of_line
 
 
-def panel_conditions(builder: LoopBuilder, panel: Panel, source_size: int, schedule: Schedule) -> list[SSAValue]:
-    """What has to hold for panels; nothing where all extents are known."""
-    if builder.unknown is None:
-        return []
+def panel_conditions(
+    builder: LoopBuilder, panel: Panel, source_size: int, destination: SSAValue, schedule: Schedule
+) -> list[SSAValue]:
+    """What has to hold for panels of unknown extents."""
+    assert builder.unknown is not None
     width = panel_steps.LINE_BYTES // schedule.lanes
     cells = sum(box.cells for box in panel.group.boxes)
     lengths = [(cells, schedule.stream_bytes // width), *_least_extents(panel, width)]
@@ -34,11 +36,10 @@ def panel_conditions(builder: LoopBuilder, panel: Panel, source_size: int, sched
         if is_symbolic(length)
     ]
     products = _line_products(panel, source_size, schedule, builder.unknown.symbols)
-    if products:
-        rests = [rest_of_line(builder, product, schedule.lanes) for product in products]
-        total = rests[0]
-        for rest in rests[1:]:
-            total = builder.insert(arith.AddiOp(total, rest)).results[0]
+    if products is not None:
+        total = bytes_behind_line(builder, destination)
+        for product in products:
+            total = builder.insert(arith.AddiOp(total, rest_of_line(builder, product, schedule.lanes))).results[0]
         conditions.append(builder.compare(total, "ne", builder.constant(0)))
     return conditions
 

@@ -43,6 +43,9 @@ class Schedule:
     threads: bool = False
     """Whether the outermost loop may run in parallel."""
 
+    at_line: bool = True
+    """Whether the destination begins at a cache line."""
+
     trusts_lines: bool = False
     """Whether something else has seen to it that stores write whole lines."""
 

@@ -62,7 +62,7 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
         return wide  # a kernel has looked whether `wide` fits in
     least = 1 if is_copy(wide.network) else WORTH_NARROWING
-    is_better = cached_cycles(box, narrow, schedule.lanes) * least <= cached_cycles(box, wide, schedule.lanes)
+    is_better = cached_cycles(box, narrow, schedule) * least <= cached_cycles(box, wide, schedule)
     return narrow if is_better else wide
 
 
@@ -86,10 +86,11 @@ def takes_pairs(network: Network) -> bool:
     return any(isinstance(value, Shuffle) and width_of(network.values[value.left]) == 2 for value in network.values)
 
 
-def cached_cycles(box: Box, tile: Tile, line: int) -> float:
-    """Estimated cycles for a cell of the destination while all data are in the caches; `line` in elements."""
+def cached_cycles(box: Box, tile: Tile, schedule: Schedule) -> float:
+    """Estimated cycles for a cell of the destination while all data are in the caches."""
+    line = schedule.lanes
     work = max(_work(tile.network, line) / tile.elements, CYCLES_OF_LINE * 2 / line)
-    return (work + _splits(box, tile, line) / tile.elements) * walked_cells(box, tile)
+    return (work + _splits(box, tile, schedule) / tile.elements) * walked_cells(box, tile)
 
 
 def _work(network: Network, line: int) -> float:
@@ -115,10 +116,11 @@ def _widths(network: Network, value: Shuffle) -> tuple[int, int]:
     return width_of(network.values[value.left]), network.segment_bits
 
 
-def _splits(box: Box, tile: Tile, line: int) -> float:
+def _splits(box: Box, tile: Tile, schedule: Schedule) -> float:
     """Expected cycles that loads and stores of one tile take because they touch two lines."""
+    line = schedule.lanes
     apart_from = _granularity(line, *source_starts(box, tile))
-    apart_to = _granularity(line, *destination_starts(box, tile))
+    apart_to = _granularity(line, *(_in_lines(start, schedule) for start in destination_starts(box, tile)))
     loads = sum(
         SPLIT_LOAD * split_share(_granularity(apart_from, value.offset), value.lanes, line)
         for value in tile.network.values
@@ -126,15 +128,20 @@ def _splits(box: Box, tile: Tile, line: int) -> float:
     )
     stores = sum(
         (SPLIT_STORE if store.lanes == line else SPLIT_NARROW_STORE)
-        * split_share(_granularity(apart_to, store.offset), store.lanes, line)
+        * split_share(_granularity(apart_to, _in_lines(store.offset, schedule)), store.lanes, line)
         for store in tile.network.stores
     )
     return loads + stores
 
 
+def _in_lines(place: int, schedule: Schedule) -> int:
+    """A place of the destination, as far as its line is concerned."""
+    return 0 if schedule.trusts_lines and is_symbolic(place) else place
+
+
 def _granularity(line: int, *numbers: int) -> int:
-    """Of what all numbers and a line are multiples; unknown ones are multiples of nothing."""
-    return 1 if any(map(is_symbolic, numbers)) else math.gcd(line, *numbers)
+    """Of what all numbers and a line are multiples; what stands for an unknown number has as few divisors as primes."""
+    return math.gcd(line, *numbers)
 
 
 def split_share(granularity: int, lanes: int, line: int) -> float:

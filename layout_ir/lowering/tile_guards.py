@@ -18,6 +18,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule, line_starts
@@ -56,20 +57,25 @@ class Guards:
         limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
         size = self.builder.constant(self.box.cells)
         is_large = self.builder.compare(size, "uge", self.builder.constant(limit))
-        emit_where(self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: tiles(usual))
-
-    def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
-        products = (
-            line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols) if schedule.streams else None
+        emit_where(
+            self.builder,
+            [is_large],
+            lambda: self._by_lines(schedule, replace(schedule, streams=False), tiles),
+            lambda: self._by_lines(usual, replace(usual, at_line=False), tiles),
         )
+
+    def _by_lines(self, in_lines: Schedule, otherwise: Schedule, tiles: Callable[[Schedule], None]) -> None:
+        """One way where all stores write whole lines, another where they do not."""
+        products = line_products(self.box, self.tile, in_lines.lanes, self.unknown.symbols)
         if products is None:
-            tiles(replace(schedule, streams=False))
+            tiles(otherwise)
             return
         zero = self.builder.constant(0)
-        rests = [rest_of_line(self.builder, product, schedule.lanes) for product in products]
+        rests = [bytes_behind_line(self.builder, self.buffers.destination)]
+        rests += [rest_of_line(self.builder, product, in_lines.lanes) for product in products]
         whole = [self.builder.compare(rest, "eq", zero) for rest in rests]
-        streaming = replace(schedule, trusts_lines=True)
-        emit_where(self.builder, whole, lambda: tiles(streaming), lambda: tiles(replace(schedule, streams=False)))
+        trusting = replace(in_lines, trusts_lines=True)
+        emit_where(self.builder, whole, lambda: tiles(trusting), lambda: tiles(otherwise))
 
 
 def may_be_large(box: Box, symbols: Symbols) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
 
 from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.line_copy import LineCopy
@@ -15,7 +15,9 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
@@ -25,72 +27,157 @@ from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 
 
+@dataclass(frozen=True)
+class Part:
+    """Boxes of a plan that are moved together, and how."""
+
+    group: Group
+
+    panel: Panel | None
+    """Panels that the boxes can go by."""
+
+    fills_lines: bool
+    """Whether tiles write whole lines by themselves if the destination begins at one: panels are for any other."""
+
+
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
     """The loops of all boxes of a plan."""
-    (source_size,) = stored_type(buffers.source.type).get_shape()
-    unknown = None if builder.unknown is None else builder.unknown.symbols
-    by_themselves: list[Box] = []
-    for group, panel in grouped(boxes, source_size, schedule, buffers.pad is not None, unknown):
-        by_tiles = partial(_emit_parts, builder, group.boxes, buffers, schedule)
-        if panel is None and unknown is None:
-            by_themselves += group.boxes
-            continue
-        if panel is None:
-            by_tiles()
-            continue
-        by_panels = partial(emit_panels, builder, panel, buffers, schedule)
-        emit_where(builder, panel_conditions(builder, panel, source_size, schedule), by_panels, by_tiles)
-    _emit_parts(builder, with_walks(by_themselves, schedule, source_size, buffers.pad is not None), buffers, schedule)
-
-
-def _emit_parts(builder: LoopBuilder, parts: Sequence[TiledWalk | Box], buffers: Buffers, schedule: Schedule) -> None:
+    emitter = _Emitter(builder, buffers, schedule)
+    parts = list(split(boxes, emitter.source_size, schedule, buffers.pad is not None, emitter.symbols))
+    if builder.unknown is not None:
+        for part in parts:
+            emitter.by_sizes(part)
+        return
     for part in parts:
-        if isinstance(part, TiledWalk):
-            emit_walk(builder, part, buffers, schedule)
-        else:
-            emit_part(builder, part, buffers, schedule)
+        if part.panel is not None and not part.fills_lines:
+            emit_panels(builder, part.panel, buffers, schedule)
+    emitter.by_start([part for part in parts if part.panel is None or part.fills_lines])
 
 
-def grouped(
+@dataclass(frozen=True)
+class _Emitter:
+    """Emits the parts of a plan that may go by tiles."""
+
+    builder: LoopBuilder
+    buffers: Buffers
+    schedule: Schedule
+
+    @property
+    def source_size(self) -> int:
+        """Elements of the source."""
+        return stored_type(self.buffers.source.type).get_shape()[0]
+
+    @property
+    def symbols(self) -> Symbols | None:
+        """What stands for unknown extents, if there are any."""
+        return None if self.builder.unknown is None else self.builder.unknown.symbols
+
+    def by_sizes(self, part: Part) -> None:
+        """A part with unknown extents: by its panels where a kernel finds that these pay."""
+        panel = part.panel
+        if panel is None:
+            self._by_tiles(part.group.boxes)
+            return
+        conditions = panel_conditions(self.builder, panel, self.source_size, self.buffers.destination, self.schedule)
+        emit_where(
+            self.builder,
+            conditions,
+            lambda: emit_panels(self.builder, panel, self.buffers, self.schedule),
+            lambda: self._by_tiles(part.group.boxes),
+        )
+
+    def by_start(self, parts: Sequence[Part]) -> None:
+        """Parts whose tiles may fill lines of a destination that begins at one; the panels are for any other."""
+        boxes = [box for part in parts for box in part.group.boxes]
+        if not any(part.panel for part in parts) and all(map(self._moves_alike, boxes)):
+            self._by_tiles(boxes)
+            return
+        behind = bytes_behind_line(self.builder, self.buffers.destination)
+        at_line = self.builder.compare(behind, "eq", self.builder.constant(0))
+        emit_where(self.builder, [at_line], lambda: self._by_tiles(boxes), lambda: self._inside_of_lines(parts))
+
+    @property
+    def _elsewhere(self) -> Schedule:
+        """The schedule of tiles for a destination that begins inside of a line."""
+        return replace(self.schedule, streams=False, at_line=False)
+
+    def _moves_alike(self, box: Box) -> bool:
+        """Whether tiles move a box in the same way wherever the destination begins."""
+        if not self.schedule.narrows:
+            return True
+        choices = (self.schedule, self._elsewhere)
+        here, there = (tile_of(box, schedule, self.source_size) for schedule in choices)
+        if here is None or there is None or here != there:
+            return here is there
+        return loop_levels(box, here, choices[0]) == loop_levels(box, there, choices[1])
+
+    def _inside_of_lines(self, parts: Sequence[Part]) -> None:
+        usual = replace(self, schedule=self._elsewhere)
+        for part in parts:
+            if part.panel is not None:
+                emit_panels(self.builder, part.panel, self.buffers, self.schedule)
+            else:
+                usual._by_tiles(part.group.boxes)
+
+    def _by_tiles(self, boxes: Sequence[Box]) -> None:
+        walks: Sequence[TiledWalk | Box] = boxes
+        if self.builder.unknown is None:
+            walks = with_walks(boxes, self.schedule, self.source_size, self.buffers.pad is not None)
+        for one in walks:
+            if isinstance(one, TiledWalk):
+                emit_walk(self.builder, one, self.buffers, self.schedule)
+            else:
+                emit_part(self.builder, one, self.buffers, self.schedule)
+
+
+def split(
     boxes: Sequence[Box], source_size: int, schedule: Schedule, writes_pads: bool, unknown: Symbols | None = None
-) -> Iterator[tuple[Group, Panel | None]]:
-    """All boxes in parts without loose pads, those that share lines together, with the panels they are moved by."""
-    parts = [
+) -> Iterator[Part]:
+    """All boxes without loose pads, those that share lines together, with the panels they can be moved by."""
+    pieces = [
         piece
         for box in boxes
         for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
         for piece in cut_for_lines(part, schedule)
     ]
     if not schedule.panels:
-        yield from ((Group.of([part]), None) for part in parts)
+        yield from (Part(Group.of([piece]), None, False) for piece in pieces)
         return
     if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
-        yield from ((Group.of([part]), None) for part in parts if part.is_fill)
-        parts = [part for part in parts if not part.is_fill]
-    for group in group_boxes(parts, LINE_BYTES // schedule.lanes):
+        yield from (Part(Group.of([piece]), None, False) for piece in pieces if piece.is_fill)
+        pieces = [piece for piece in pieces if not piece.is_fill]
+    for group in group_boxes(pieces, LINE_BYTES // schedule.lanes):
+        fills_lines = _fills_lines(group, source_size, schedule)
         panel = None
         if unknown is None or may_be_large(group.main, unknown):
-            panel = _panel_of(group, source_size, schedule, writes_pads)
-        yield group, panel
+            panel = _panel_of(group, source_size, schedule, writes_pads, fills_lines)
+        yield Part(group, panel, fills_lines)
 
 
-def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Panel | None:
-    """The panels of a group; None where tiles write whole lines by themselves, or panels cannot."""
+def _fills_lines(group: Group, source_size: int, schedule: Schedule) -> bool:
+    """Whether tiles write whole lines, or parts at the ends of rows only."""
+    tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
+    return any(isinstance(tile, LineCopy) for tile in tiles) or all(
+        tile is not None and writes_whole_lines(box, tile, schedule.lanes)
+        for box, tile in zip(group.boxes, tiles, strict=True)
+    )
+
+
+def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool, fills_lines: bool) -> Panel | None:
+    """The panels of a group; None where there can be none."""
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
 
     def scratch_tile(box: Box, size: int) -> Tile | None:
         return choose_tile(box, schedule.lanes, size, schedule.segment)
 
-    tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
-    if any(isinstance(tile, LineCopy) for tile in tiles):
-        return None
-    if all(
-        tile is not None and writes_whole_lines(box, tile, schedule.lanes)
-        for box, tile in zip(group.boxes, tiles, strict=True)
-    ):
-        return None
-    wanted = schedule.preferences.run_bytes, schedule.preferences.row_bytes
     return choose_panel(
-        group, scratch_tile, source_size, LINE_BYTES // schedule.lanes, *wanted, threads=schedule.threads
+        group,
+        scratch_tile,
+        source_size,
+        LINE_BYTES // schedule.lanes,
+        schedule.preferences.run_bytes,
+        schedule.preferences.row_bytes,
+        threads=schedule.threads,
+        at_lines=not fills_lines,
     )

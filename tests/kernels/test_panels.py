@@ -40,7 +40,18 @@ ODD = (
     _reorder("onednn:abcde", "onednn:edcba", (5, 6, 7, 8, 9), "i8"),
     _reorder("openvino:os_iyx_osv16_rotate_180", "OIHW", (7, 8, 9, 8), "i16"),
 )
-REORDERS = (*ODD, *VARIED)
+WHOLE = (
+    _reorder("NCHW", "NHWC", (2, 64, 16, 16), "f32"),
+    _reorder("NHWC", "NCHW", (2, 64, 16, 16), "i8"),
+    _reorder("NCHW", "onednn:nChw16c", (2, 32, 16, 16), "f32"),
+    _reorder("NCHW", "onednn:nChw16c", (2, 35, 16, 16), "f32", 3),
+    _reorder("ascend:FRACTAL_NZ", "NC", (64, 128), "f16"),
+    _reorder("onednn:ab", "onednn:ba", (128, 256), "f64"),
+    _reorder("onednn:abc", "onednn:bac", (6, 5, 64), "f32"),
+)
+"""Tiles write whole lines by themselves here, if the destination begins at one."""
+
+REORDERS = (*ODD, *WHOLE, *VARIED)
 
 
 SIZES = {"usual": nullcontext, "small": small_panels, "carried": partial(small_panels, carry=True)}
@@ -59,13 +70,34 @@ def test_every_alignment(threads: bool, size: str, tmp_path: Path) -> None:
     reorders = REORDERS[::2] if threads else REORDERS
     text = emit_c(panels_of(reorders, threads, size))
     assert text.count("_Alignas(64)") > len(reorders) // 2
-    (tmp_path / "kernels.c").write_text(text)
+    check_alignments(reorders, text, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+
+
+def test_every_alignment_in_the_caches(tmp_path: Path) -> None:
+    text = emit_c(lowered(WHOLE, 64, panels=True))
+    assert "_Alignas" not in text
+    assert 0 < text.count("(uintptr_t)destination % 64 == 0") < len(WHOLE)
+    check_alignments(WHOLE, text, tmp_path)
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_panels_where_only_the_start_is_inside_of_a_line(threads: bool) -> None:
+    for number, function in enumerate(panels_of(WHOLE, threads).ops):
+        at_line, elsewhere = str(function).split("} else {")
+        assert "nontemporal" in at_line, WHOLE[number]
+        assert "memref.alloca" not in at_line, WHOLE[number]
+        assert "memref.alloca" in elsewhere, WHOLE[number]
+        assert "vector.maskedstore" in elsewhere, WHOLE[number]
+
+
+def check_alignments(reorders: tuple[Reorder, ...], text: str, folder: Path, *flags: str) -> None:
+    """Run the kernels of a text on destinations that begin at a line, and two places behind one."""
+    (folder / "kernels.c").write_text(text)
     # without vectors of 64 bytes a compiler picks bytes one by one, and would take half a minute to improve on that
     level = "-O1" if vector_bytes() == 64 else "-O0"
-    flags = (level, "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-Wno-psabi")
-    flags = (*flags, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
-    compile_library(find_compiler(), tmp_path / "kernels.c", tmp_path / "kernels.so", flags)
-    library = ctypes.CDLL(str(tmp_path / "kernels.so"))
+    flags = (level, "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
+    compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
+    library = ctypes.CDLL(str(folder / "kernels.so"))
     for number, case in enumerate(reorders):
         values, expected = source_and_expected(case, number)
         source = placed(values.size, values, number % 3)

@@ -69,10 +69,11 @@ def test_vectors_of_half_a_line(source: str, destination: str, shape: tuple[int,
 def test_no_choice_is_worse_than_the_wide_one(channels: int, destination: str) -> None:
     found, size = boxes("nchw", destination, (2, channels, 13, 9))
     for box in found:
-        wide, chosen = choose_tile(box, LINE, size, 4), tile_of(box, schedule_of(64, SMALL), size)
+        schedule = schedule_of(64, SMALL)
+        wide, chosen = choose_tile(box, LINE, size, 4), tile_of(box, schedule, size)
         assert (wide is None) == (chosen is None)
         if wide is not None and chosen is not None and chosen != wide:
-            assert cached_cycles(box, chosen, LINE) <= cached_cycles(box, wide, LINE)
+            assert cached_cycles(box, chosen, schedule) <= cached_cycles(box, wide, schedule)
             assert not loose_pads(box, chosen)
 
 

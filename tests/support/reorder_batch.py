@@ -24,6 +24,7 @@ from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.layout import Layout
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.runtime.compiler import compile_library, find_compiler
@@ -129,7 +130,7 @@ def _fault(case: Reorder, run: Run, number: int, memory: FencedMemory) -> str | 
     read, written = map(allocated_size, maps)
     random = np.random.default_rng(number).integers(0, 256, read * width, np.uint8).view(f"u{width}")
     source = memory.copy_of(random, at_end=number % 4 != 3)
-    field = np.full((written + 2 * GUARD) * width, SENTINEL, np.uint8).view(f"u{width}")
+    field = _field(written, width, behind_line=(0, 16, width)[number % 3])
     expected = field.copy()
     pad = None if case.pad is None else pad_bits(case.pad, case.dtype)
     reorder_reference(random, *maps, pad, expected[GUARD : GUARD + written])
@@ -142,3 +143,10 @@ def _fault(case: Reorder, run: Run, number: int, memory: FencedMemory) -> str | 
     first = int(wrong[0])
     got, wanted = field[GUARD + first], expected[GUARD + first]
     return f"{wrong.size} of {written} cells are wrong, first at {first}: expected {wanted:#x}, got {got:#x}"
+
+
+def _field(size: int, width: int, behind_line: int) -> np.ndarray:
+    """Sentinels in which a destination of `size` elements begins some bytes behind a cache line."""
+    memory = np.full((size + 2 * GUARD) * width + 2 * LINE_BYTES, SENTINEL, np.uint8)
+    start = -(memory.ctypes.data + GUARD * width) % LINE_BYTES + behind_line
+    return memory[start : start + (size + 2 * GUARD) * width].view(f"u{width}")

@@ -76,9 +76,9 @@ func.func @blocks(%x: !blocks, %y: !images) {
 // CHECK:         scf.for %b_panel =
 // CHECK:           scf.for %a_panel =
 // CHECK:             vector.store %{{.*}}, %[[PANEL]]
-// CHECK:               "memref.extract_aligned_pointer_as_index"(%[[Y]])
-// CHECK-NEXT:          %[[BEGUN:.*]] = arith.minui %a_panel, %{{.*}} : index
-// CHECK-NEXT:          affine.apply affine_map<{{.*}}mod 64{{.*}}* -64{{.*}}> (%{{.*}}, %{{.*}}, %[[BEGUN]])
+// CHECK:               %[[BEGUN:.*]] = arith.minui %a_panel, %{{.*}} : index
+// CHECK:               %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"(%[[Y]])
+// CHECK-NEXT:          affine.apply affine_map<{{.*}}mod 64{{.*}}* -64{{.*}}> (%[[ADDRESS]], %{{.*}}, %[[BEGUN]])
 // CHECK:               vector.maskedstore %[[Y]]
 // CHECK-NEXT:          scf.for
 // CHECK:                 vector.store %{{.*}}, %[[Y]][%{{.*}}] {nontemporal = true}
@@ -97,11 +97,25 @@ func.func @carried(%x: !wide, %y: !tall) {
   func.return
 }
 
-// tiles write whole lines by themselves
+// tiles write whole lines by themselves, but for a destination that begins inside of one
 // CHECK-LABEL: func.func @whole(
-// CHECK-NOT:     memref.alloca
-// CHECK:         vector.store %{{.*}} {nontemporal = true}
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[LINE:.*]] = arith.constant 64 : index
+// CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
+// CHECK-NEXT:    %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"(%[[Y]])
+// CHECK-NEXT:    %[[BEHIND:.*]] = arith.remui %[[ADDRESS]], %[[LINE]] : index
+// CHECK-NEXT:    %[[AT_LINE:.*]] = arith.cmpi eq, %[[BEHIND]], %[[ZERO]] : index
+// CHECK-NEXT:    scf.if %[[AT_LINE]] {
+// CHECK-NOT:       memref.alloca
+// CHECK:           vector.store %{{.*}}, %[[Y]][%{{.*}}] {nontemporal = true}
+// CHECK:         } else {
+// CHECK-NEXT:      %[[PANEL:.*]] = memref.alloca()
+// CHECK:           vector.store %{{.*}}, %[[PANEL]]
+// CHECK:           vector.maskedstore %[[Y]]
 // CHECK:         func.return
+// DIRECT-LABEL: func.func @whole(
+// DIRECT-NOT:     scf.if
+// DIRECT:         func.return
 func.func @whole(%x: memref<64x64xf32>, %y: memref<64x64xf32, #layout.format<"CN">>) {
   layout.copy %x, %y : memref<64x64xf32> to memref<64x64xf32, #layout.format<"CN">>
   func.return
@@ -122,15 +136,18 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 !any_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
 !any_planes = memref<?x64x?x?xf32>
 
-// of unknown extents, those that are large, hold a tile and a long run, and begin planes inside of lines; the last
-// panel is moved back until a tile fits in; threads share one loop over all panels
+// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines; the
+// last panel is moved back until a tile fits in; threads share one loop over all panels
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
 // CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge
 // CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
+// CHECK-NEXT:    %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"
+// CHECK-NEXT:    %[[BEHIND:.*]] = arith.remui %[[ADDRESS]]
 // CHECK-NEXT:    %[[REST:.*]] = arith.remui %h_w
-// CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[REST]]
+// CHECK-NEXT:    %[[SUM:.*]] = arith.addi %[[BEHIND]], %[[REST]] : index
+// CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[SUM]]
 // CHECK:         scf.if
 // CHECK-NEXT:      memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step

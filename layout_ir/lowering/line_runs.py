@@ -1,0 +1,118 @@
+"""Runs of elements to a destination that begins anywhere: whole cache lines past the caches, parts of them by masks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import BoolAttr, MemRefType, VectorType, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from layout_ir.dialects.types import element_type_of
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.lowering.loop_builder import LoopBuilder
+
+
+def bytes_behind_line(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
+    """How many bytes behind a cache line a buffer begins."""
+    address = _address(builder, buffer)
+    return builder.insert(arith.RemUIOp(address, builder.constant(LINE_BYTES))).results[0]
+
+
+def _address(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
+    pointer = memref.ExtractAlignedPointerAsIndexOp.get(buffer)
+    builder.insert(pointer)
+    return pointer.aligned_pointer
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The parts of a run."""
+
+    head: SSAValue
+    """Elements before the first whole line."""
+    first: SSAValue
+    """Where the whole lines begin."""
+    last: SSAValue
+    """Where they end."""
+    tail: SSAValue
+    """Elements behind them that are written now."""
+
+
+@dataclass(frozen=True)
+class LineRuns:
+    """Copies runs from a flat buffer, which has a line more behind every run, to another."""
+
+    builder: LoopBuilder
+    source: SSAValue
+    destination: SSAValue
+
+    def copy(self, source: SSAValue, target: SSAValue, ends: Ends) -> None:
+        """One run: the elements before the first whole line, whole lines, what is left."""
+        self._part(source, target, ends.head)
+        with self.builder.loop_between(ends.first, ends.last, "i", self.lanes) as i:
+            line = self.line(self._sum(source, i))
+            nontemporal = BoolAttr.from_bool(True)
+            store = vector.StoreOp(line, self.destination, [self._sum(target, i)], nontemporal=nontemporal)
+            self.builder.insert(store)
+        self._part(self._sum(source, ends.last), self._sum(target, ends.last), ends.tail)
+
+    def ends(self, target: SSAValue, length: SSAValue) -> Ends:
+        """Where the whole lines of a run begin and end, and how many elements there are before and behind them."""
+        to_line = AffineExpr.constant(self.lanes - 1) - (self._place_in_lines() + (self.lanes - 1)) % self.lanes
+        before = self.builder.index(to_line, [_address(self.builder, self.destination), target])
+        first = self.builder.insert(arith.MinUIOp(before, length)).results[0]
+        last = self._last_line(first, length)
+        end, start = map(AffineExpr.dimension, (0, 1))
+        return Ends(head=first, first=first, last=last, tail=self.builder.index(end - start, [length, last]))
+
+    def carried_ends(self, target: SSAValue, length: SSAValue, has_begun: SSAValue, steps_left: SSAValue) -> Ends:
+        """
+        The same where what is left of a line goes on to the next run, and the first whole line begins before the run.
+
+        Only the first run, for which `has_begun` is 0 and not 1, has elements before it, and only the last one, behind
+        which no steps are left, writes those behind. Numbers below zero mean none.
+        """
+        begun, left = AffineExpr.dimension(2), AffineExpr.dimension(2)
+        to_line = AffineExpr.constant(self.lanes) - self._place_in_lines() % self.lanes - begun * self.lanes
+        first = self.builder.index(to_line, [_address(self.builder, self.destination), target, has_begun])
+        last = self._last_line(first, length)
+        end, start = map(AffineExpr.dimension, (0, 1))
+        tail = self.builder.index(end - start - left * self.lanes, [length, last, steps_left])
+        return Ends(head=first, first=first, last=last, tail=tail)
+
+    def line(self, place: SSAValue) -> SSAValue:
+        """A line of the source."""
+        line = vector.LoadOp(self.source, [place], VectorType(self._kind.element_type, [self.lanes]))
+        line.result.name_hint = "line"
+        self.builder.insert(line)
+        return line.result
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a line."""
+        return LINE_BYTES // element_type_of(self._kind).bytes
+
+    def _last_line(self, first: SSAValue, length: SSAValue) -> SSAValue:
+        start, end = map(AffineExpr.dimension, (0, 1))
+        return self.builder.index(start + (end - start) // self.lanes * self.lanes, [first, length])
+
+    def _place_in_lines(self) -> AffineExpr:
+        """The second dimension, a place in the destination, in elements from a line on; the first is the address."""
+        return AffineExpr.dimension(0) // element_type_of(self._kind).bytes + AffineExpr.dimension(1)
+
+    def _part(self, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
+        """Some elements, less than a line, or none."""
+        line = self.line(source)
+        mask = vector.CreateMaskOp([count], VectorType(i1, [self.lanes]))
+        self.builder.insert(mask)
+        self.builder.insert(vector.MaskedStoreOp(self.destination, [target], mask.mask_vector, line))
+
+    def _sum(self, start: SSAValue, i: SSAValue) -> SSAValue:
+        return self.builder.index(AffineExpr.dimension(0) + AffineExpr.dimension(1), [start, i])
+
+    @property
+    def _kind(self) -> MemRefType[Attribute]:
+        return cast("MemRefType[Attribute]", self.destination.type)
