@@ -13,12 +13,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import lru_cache
 
 from layout_ir.layouts.lane_stages import CHEAP, Stages, exchange, find_stages
 from layout_ir.layouts.network_arrangement import arrange, wanted_bits
-from layout_ir.layouts.network_gather import PAD, Builder, chunks, gather
-from layout_ir.layouts.network_loads import Blends, Reach, Row, blend, join, load, readings
+from layout_ir.layouts.network_gather import PAD, Builder, Goal, chunks, gather
+from layout_ir.layouts.network_loads import Blends, Element, Reach, Row, blend, join, load, readings
+from layout_ir.layouts.network_offsets import in_one_form
 from layout_ir.layouts.shuffle_network import Network, dear_shuffle
 
 ROWS_GATHERED = 8
@@ -50,8 +52,22 @@ def build_network(
     `reach`: what else of the source may be read. `segment`: elements of 16 bytes, within which shuffles are cheap;
     all lanes by default. `limit`: the cost from which on a network is of no use.
     """
+    form = in_one_form([[destination for _, destination in row] for row in rows], pads)
+    formed = tuple(tuple((source, form[destination]) for source, destination in row) for row in rows)
+    network = _cheapest(formed, tuple(form[offset] for offset in pads), lanes, reach, segment or lanes, limit)
+    if network is None:
+        return None
+    back = {place: offset for offset, place in form.items()}
+    return replace(network, stores=tuple(replace(store, offset=back[store.offset]) for store in network.stores))
+
+
+@lru_cache(maxsize=256)
+def _cheapest(
+    rows: tuple[tuple[Element, ...], ...], pads: tuple[int, ...], lanes: int, reach: Reach, segment: int, limit: float
+) -> Network | None:
+    """The cheapest network, remembered: boxes that differ in where their rows go have one in common."""
     wanted = [destination for row in rows for _, destination in row if destination != PAD] + list(pads)
-    goal = Goal(wanted, lanes, (segment or lanes).bit_length() - 1)
+    goal = Goal(wanted, lanes, segment.bit_length() - 1)
     best: Network | None = None
     for size in _group_sizes(len(rows), lanes):
         for read, blends in readings(rows, lanes, reach, is_exchanged=size == len(rows)):
@@ -72,15 +88,6 @@ def _group_sizes(count: int, lanes: int) -> list[int]:
     return [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
 
 
-@dataclass(frozen=True)
-class Goal:
-    """The destination offsets that a network writes, and the vectors that it does it by."""
-
-    wanted: Sequence[int]
-    lanes: int
-    segment_bits: int
-
-
 Candidate = tuple[Builder, Sequence[tuple[Sequence[int], Stages]]]
 """Columns of values, one of every row, with the stages that they go through."""
 
@@ -96,7 +103,7 @@ def _network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, limit: 
     best: Network | None = None
     for builder, columns in _candidates(base, groups, joined, goal.segment_bits):
         final = [value for column, stages in columns for value in _exchange(builder, column, stages)]
-        network = gather(builder, final, goal.wanted, goal.lanes, goal.segment_bits, limit)
+        network = gather(builder, final, goal, limit)
         if network is not None and network.cost < limit:
             best, limit = network, network.cost
         least = sum(CHEAP * len(column) * len(stages) for column, stages in columns)

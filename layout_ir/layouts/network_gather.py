@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from layout_ir.layouts.lane_stages import CHEAP
-from layout_ir.layouts.shuffle_network import Network, Shuffle, Splat, Store, Value, simplified
+from layout_ir.layouts.shuffle_network import (
+    Load,
+    Network,
+    Shuffle,
+    Splat,
+    Store,
+    Value,
+    reads_both,
+    simplified,
+    width_of,
+)
 
 PAD = -1
 """What a lane holds that belongs to no element."""
@@ -53,33 +64,70 @@ def chunks(length: int, lanes: int) -> list[tuple[int, int]]:
     return [(start, count) for start in starts]
 
 
-def gather(
-    builder: Builder, final: Sequence[int], wanted: Sequence[int], lanes: int, segment_bits: int, limit: float
-) -> Network | None:
+@dataclass(frozen=True)
+class Goal:
+    """The destination offsets that a network writes, and the vectors that it does it by."""
+
+    wanted: Sequence[int]
+    lanes: int
+    segment_bits: int
+
+    @cached_property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Where in the destination the vectors that are stored begin, and their lanes."""
+        runs = runs_of(sorted(set(self.wanted)))
+        return [(start + first, count) for start, length in runs for first, count in chunks(length, self.lanes)]
+
+
+def gather(builder: Builder, final: Sequence[int], goal: Goal, limit: float) -> Network | None:
     """
     Collect every vector of the destination from the values that hold its lanes.
 
-    None as soon as that takes at least `limit` instructions by itself.
+    None as soon as it is sure to take at least `limit` instructions.
     """
     places = places_of(builder, final)
     width = len(builder.contents[final[0]])
+    needed_for_sure = {found[0][0] for found in map(places.get, goal.wanted) if found and len(found) == 1}
+    vectors: list[tuple[int, Lanes]] = []
+    instructions = _least_cost(builder, needed_for_sure, goal.segment_bits)
+    for start, count in goal.pieces:
+        needed = [places.get(start + lane) for lane in range(count)]
+        for part, found in _in_parts(needed, width):
+            vectors.append((start + part, found))
+            instructions += 1 + CHEAP * (len(found.sources) - 1)
+        if instructions >= limit:
+            return None
     stores: list[Store] = []
-    instructions = 0.0
-    for start, length in _runs(sorted(set(wanted))):
-        for first, count in chunks(length, lanes):
-            before = len(builder.values)
-            needed = [places.get(start + first + lane) for lane in range(count)]
-            for part, value in _collect_in_parts(builder, needed, width):
-                stores.append(Store(start + first + part, len(builder.contents[value]), value))
-                instructions += 1
-            instructions += sum(map(_merges, builder.values[before:]))
-            if instructions >= limit:
-                return None
-    return simplified(Network(tuple(builder.values), tuple(stores), segment_bits))
+    for offset, found in vectors:
+        value = _merge(builder, found, width)
+        stores.append(Store(offset, len(builder.contents[value]), value))
+    return simplified(Network(tuple(builder.values), tuple(stores), goal.segment_bits))
 
 
-def _merges(value: Value) -> float:
-    return CHEAP if isinstance(value, Shuffle) and value.left != value.right else 0
+def _least_cost(builder: Builder, needed: set[int], segment_bits: int) -> float:
+    """
+    What a network costs at least that needs some values: its loads, and its shuffles of two values.
+
+    Those of one value may become one with what that was made by; so may `needed` with what is made of them.
+    """
+    network = Network(tuple(builder.values), (), segment_bits)
+    used, left, may_change = set(needed), list(needed), set(needed)
+    merges: list[int] = []
+    cost = 0.0
+    while left:
+        number = left.pop()
+        value = builder.values[number]
+        if isinstance(value, Shuffle):
+            sources = {value.left, value.right}
+            if len(sources) == 2 and reads_both(value.mask, width_of(builder.values[value.left])):
+                merges.append(number)
+            else:
+                may_change |= sources
+            left += sources - used
+            used |= sources
+        elif isinstance(value, Load):
+            cost += CHEAP
+    return cost + sum(CHEAP if number in may_change else network.cost_of(builder.values[number]) for number in merges)
 
 
 def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
@@ -87,12 +135,16 @@ def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[i
     places: dict[int, list[tuple[int, int]]] = {}
     for value in values:
         for lane, offset in enumerate(builder.contents[value]):
-            if offset != PAD:
-                places.setdefault(offset, []).append((value, lane))
+            if offset == PAD:
+                continue
+            if offset in places:
+                places[offset].append((value, lane))
+            else:
+                places[offset] = [(value, lane)]
     return places
 
 
-def _runs(offsets: Sequence[int]) -> list[tuple[int, int]]:
+def runs_of(offsets: Sequence[int]) -> list[tuple[int, int]]:
     """Maximal contiguous stretches (start, length) of sorted numbers."""
     runs: list[tuple[int, int]] = []
     for offset in offsets:
@@ -103,52 +155,71 @@ def _runs(offsets: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _collect_in_parts(
-    builder: Builder, needed: Sequence[list[tuple[int, int]] | None], width: int
-) -> list[tuple[int, int]]:
-    """Values with the needed lanes, each with the position of its first: one, or several where values are too short."""
+Place = tuple[int, int]
+"""A value and one of its lanes."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Where each lane of a vector comes from."""
+
+    places: tuple[Place, ...]
+
+    sources: tuple[int, ...]
+    """The values in the order in which they are merged; `PAD` stands for one of pads."""
+
+    @staticmethod
+    def of(needed: Sequence[list[Place] | None]) -> Lanes:
+        """Lanes from as few values as possible; None asks for the pad value."""
+        sources: dict[int, None] = {PAD: None} if None in needed else {}
+        places: list[Place] = []
+        for choice in needed:
+            if choice is None:
+                places.append((PAD, 0))
+                continue
+            value, lane = choice[0]
+            if value not in sources and len(choice) > 1:
+                value, lane = next((place for place in choice if place[0] in sources), choice[0])
+            sources[value] = None
+            places.append((value, lane))
+        return Lanes(tuple(places), tuple(sources))
+
+
+def _in_parts(needed: Sequence[list[Place] | None], width: int) -> list[tuple[int, Lanes]]:
+    """The needed lanes by the position of the first: all at once, or in parts where values are too short."""
     if len(needed) > width:
         sources = {place[0][0] if place else PAD for place in needed}
         if len(needed) > 2 * width or len(sources) > 2:
             half = len(needed) // 2
-            first = _collect_in_parts(builder, needed[:half], width)
-            second = _collect_in_parts(builder, needed[half:], width)
-            return [*first, *((half + part, value) for part, value in second)]
-    return [(0, collect(builder, needed, width))]
+            first, second = _in_parts(needed[:half], width), _in_parts(needed[half:], width)
+            return [*first, *((half + part, found) for part, found in second)]
+    return [(0, Lanes.of(needed))]
 
 
-def collect(builder: Builder, needed: Sequence[list[tuple[int, int]] | None], width: int) -> int:
+def collect(builder: Builder, needed: Sequence[list[Place] | None], width: int) -> int:
     """A value with the needed lanes in order; None asks for the pad value."""
-    sources: list[int] = []
-    lanes: list[tuple[int, int]] = []
-    if None in needed:
-        sources.append(builder.add(Splat(width), [PAD] * width))
-    for places in needed:
-        if places is None:
-            lanes.append((sources[0], 0))
-            continue
-        value, lane = places[0]
-        if value not in sources and len(places) > 1:
-            value, lane = next((place for place in places if place[0] in sources), places[0])
-        if value not in sources:
-            sources.append(value)
-        lanes.append((value, lane))
-    count = len(lanes)
+    return _merge(builder, Lanes.of(needed), width)
+
+
+def _merge(builder: Builder, found: Lanes, width: int) -> int:
+    """A value with some lanes: one source after the other is shuffled into it."""
+    pads = builder.add(Splat(width), [PAD] * width) if PAD in found.sources else PAD
+    sources = [pads if source == PAD else source for source in found.sources]
+    lanes = [(pads if value == PAD else value, lane) for value, lane in found.places]
     if len(sources) == 1:
         return builder.shuffle(sources[0], sources[0], [lane for _, lane in lanes])
+    own: dict[int, list[tuple[int, int]]] = {source: [] for source in sources}
+    for position, (value, lane) in enumerate(lanes):
+        own[value].append((position, lane))
     result = sources[0]
-    placed = {sources[0]}
-    for source in sources[1:]:
-        is_last = len(placed) == len(sources) - 1
-        mask: list[int] = []
-        for position, (value, lane) in enumerate(lanes):
-            if value == source:
-                mask.append(width + lane)
-            elif value in placed:
-                mask.append(lane if result == sources[0] else position)
-            else:
-                mask.append(0)
-        mask += [0] * (0 if is_last else width - count)
+    merged = [0] * max(width, len(lanes))  # where in `result` each lane is
+    for position, lane in own[result]:
+        merged[position] = lane
+    for number, source in enumerate(sources[1:], 1):
+        mask = merged[: len(lanes)] if source == sources[-1] else list(merged)
+        for position, lane in own[source]:
+            mask[position] = width + lane
         result = builder.shuffle(result, source, mask)
-        placed.add(source)
+        for position, _ in (*own[source], *(own[sources[0]] if number == 1 else ())):
+            merged[position] = position
     return result

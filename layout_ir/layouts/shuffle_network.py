@@ -69,15 +69,22 @@ class Network:
         """Vector instructions of one value."""
         if not isinstance(value, Shuffle) or value.left == value.right:
             return CHEAP
-        return _cost_of_mask(value.mask, width_of(self.values[value.left]), self.segment_bits)
+        return cost_of_mask(value.mask, width_of(self.values[value.left]), self.segment_bits)
 
 
 @lru_cache(maxsize=65536)
-def _cost_of_mask(mask: tuple[int, ...], width: int, segment_bits: int) -> float:
+def cost_of_mask(mask: tuple[int, ...], width: int, segment_bits: int) -> float:
+    """Vector instructions of a shuffle of two vectors of `width` lanes, weighted."""
     if is_cheap(mask, width, segment_bits):
         return CHEAP
     parts = max(segment_bits - 2, 0)  # 4-byte parts, which are moved at once if they stay together
     return dear_shuffle(segment_bits - parts if moves_whole_parts(mask, parts) else segment_bits)
+
+
+@lru_cache(maxsize=65536)
+def reads_both(mask: tuple[int, ...], width: int) -> bool:
+    """Whether a shuffle takes lanes of both its values, of `width` lanes each."""
+    return min(mask) < width <= max(mask)
 
 
 def is_copy(network: Network) -> bool:

@@ -1,0 +1,44 @@
+"""Offsets of a tile's destination, brought into one form for all tiles that differ in how far its runs lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from layout_ir.layouts.network_gather import PAD, runs_of
+
+DISTANCE = 1 << 40
+"""From one run to the next in that form; no run is as long."""
+
+
+def in_one_form(rows: Sequence[Sequence[int]], pads: Sequence[int]) -> dict[int, int]:
+    """
+    Another offset for every one of a tile: run after run in their order, each as it is.
+
+    `rows`: the destination offsets of every row, or `PAD`. Networks depend on what follows what, and on what is the sum
+    of one weight for every bit of a number. Where something else would become such a sum, the offsets stay as they are.
+    """
+    offsets = sorted({offset for row in rows for offset in row if offset != PAD} | set(pads))
+    form = {PAD: PAD}
+    for number, (start, length) in enumerate(runs_of(offsets)):
+        form |= {start + i: number * DISTANCE + i for i in range(length)}
+    formed = [[form[offset] for offset in row] for row in rows]
+    starts = [row[0] for row in rows], [row[0] for row in formed]
+    is_alike = _keeps_sums(*starts) and _keeps_sums(rows[0], formed[0]) and _are_shifted(rows) == _are_shifted(formed)
+    return form if is_alike else {offset: offset for offset in form}
+
+
+def _keeps_sums(before: Sequence[int], after: Sequence[int]) -> bool:
+    """Whether positions a power of two apart have equal differences in one sequence where they have in the other."""
+    for step in (1 << bit for bit in range((len(before) - 1).bit_length())):
+        positions = [i for i in range(len(before) - step) if PAD not in (before[i], before[i + step])]
+        pairs = {(before[i + step] - before[i], after[i + step] - after[i]) for i in positions}
+        if any(len({pair[side] for pair in pairs}) != len(pairs) for side in (0, 1)):
+            return False
+    return True
+
+
+def _are_shifted(rows: Sequence[Sequence[int]]) -> bool:
+    """Whether all rows have the differences of the first one."""
+    first = rows[0]
+    expected = [offset if offset == PAD else offset - first[0] for offset in first]
+    return all([offset if offset == PAD else offset - row[0] for offset in row] == expected for row in rows)
