@@ -14,6 +14,15 @@ from typing import Any
 
 PAIRS = (("nchw", "nhwc"), ("nchw", "onednn:nChw16c"), ("nhwc", "onednn:nChw16c"), ("nchw", "onednn:nChw8c"))
 SHAPES = ((1, 3, 17, 19), (2, 35, 20, 20), (1, 64, 30, 30))
+LARGE = (
+    ("nchw", "nhwc", (84, 64, 56, 56)),
+    ("nhwc", "nchw", (84, 100, 56, 56)),
+    ("nhwc", "onednn:nChw16c", (84, 35, 56, 56)),
+    ("oihw", "onednn:OIhw16i16o", (1376, 1360, 3, 3)),
+    ("onednn:OIhw4i16o4i", "oihw", (1376, 1360, 3, 3)),
+    ("onednn:abcd", "onednn:dcba", (81, 63, 61, 53)),
+)
+"""Tensors that leave the caches: their kernels have larger tiles, and panels."""
 TINY = ((1, 1, 1, 1), (1, 3, 2, 2), (1, 16, 4, 4))
 CALLS = 2000
 
@@ -59,7 +68,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def compile_overhead() -> dict[str, Any]:
-    """Medians over 12 kernels, in fresh processes that share an empty cache: first all cold, then all cached."""
+    """Medians over 24 kernels, in fresh processes that share an empty cache: first all cold, then all cached."""
     import os
 
     with tempfile.TemporaryDirectory() as folder:
@@ -91,15 +100,16 @@ def child() -> list[list[float]]:
 
     compile_reorder("nchw", "nhwc", shape=(1, 2, 3, 4), dtype="f64")  # imports
     rows: list[list[float]] = []
-    for source, destination in PAIRS:
-        for shape in SHAPES:
-            start = time.perf_counter()
-            kernel = compile_reorder(source, destination, shape=shape, dtype="f32")
-            compiled = time.perf_counter()
-            text = kernel.source + "/* again */\n"
-            middle = time.perf_counter()
-            load_kernel(text, kernel.name, kernel.arguments)
-            rows.append([compiled - start, time.perf_counter() - middle])
+    small = [(*pair, shape, "f32") for pair in PAIRS for shape in SHAPES]
+    large = [(*case, dtype) for case in LARGE for dtype in ("f32", "i8")]
+    for source, destination, shape, dtype in small + large:
+        start = time.perf_counter()
+        kernel = compile_reorder(source, destination, shape=shape, dtype=dtype)
+        compiled = time.perf_counter()
+        text = kernel.source + "/* again */\n"
+        middle = time.perf_counter()
+        load_kernel(text, kernel.name, kernel.arguments)
+        rows.append([compiled - start, time.perf_counter() - middle])
     return rows
 
 

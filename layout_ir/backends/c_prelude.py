@@ -22,6 +22,22 @@ static inline void *layout_allocate(size_t alignment, size_t bytes) {
 }"""
 
 _STREAM = """\
+/* Part of a vector past the caches, by GCC's own names: to read <immintrin.h> takes as long as a kernel. */
+#if defined(__clang__)
+#define LAYOUT_STREAM_PART(size, gcc_name, target, vector) { \\
+    typedef long long part __attribute__((vector_size(size), may_alias)); \\
+    typedef part loose __attribute__((aligned(1))); \\
+    const part value = *(const loose *)(vector); \\
+    __builtin_nontemporal_store(value, (part *)(target)); \\
+  }
+#else
+#define LAYOUT_STREAM_PART(size, gcc_name, target, vector) { \\
+    typedef long long part __attribute__((vector_size(size))); \\
+    typedef part loose __attribute__((aligned(1), may_alias)); \\
+    gcc_name((part *)(target), *(const loose *)(vector)); \\
+  }
+#endif
+
 /* A store past the caches of a vector that lies within its lines; of any other it would write lines in pieces. */
 static inline void layout_stream(char *target, const char *vector, size_t bytes) {
 #if defined(__SSE2__) || defined(__clang__)
@@ -29,29 +45,33 @@ static inline void layout_stream(char *target, const char *vector, size_t bytes)
     size_t at = 0;
 #if defined(__AVX512F__)
 #pragma GCC unroll 8
-    for (; at + 64 <= bytes; at += 64)
-      _mm512_stream_si512((__m512i *)(target + at), _mm512_loadu_si512(vector + at));
+    for (; at + 64 <= bytes; at += 64) LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target + at, vector + at)
 #endif
 #if defined(__AVX__)
 #pragma GCC unroll 8
-    for (; at + 32 <= bytes; at += 32)
-      _mm256_stream_si256((__m256i *)(target + at), _mm256_loadu_si256((const __m256i *)(vector + at)));
+    for (; at + 32 <= bytes; at += 32) LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target + at, vector + at)
 #endif
 #pragma GCC unroll 8
-    for (; at + 16 <= bytes; at += 16) {
-#if defined(__SSE2__)
-      _mm_stream_si128((__m128i *)(target + at), _mm_loadu_si128((const __m128i *)(vector + at)));
-#else
-      typedef char piece __attribute__((vector_size(16), may_alias));
-      __builtin_nontemporal_store(*(const piece *)(vector + at), (piece *)(target + at));
-#endif
-    }
+    for (; at + 16 <= bytes; at += 16) LAYOUT_STREAM_PART(16, __builtin_ia32_movntdq, target + at, vector + at)
     return;
   }
 #endif
   memcpy(target, vector, bytes);
 }
-#define LAYOUT_STREAM(pointer, vector) layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector))
+/* The same of a whole line, which is a single instruction: much less for a compiler to simplify. */
+static inline void layout_stream_line(char *target, const char *vector) {
+#if defined(__AVX512F__)
+  if ((uintptr_t)target % 64 == 0)
+    LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target, vector)
+  else
+    memcpy(target, vector, 64);
+#else
+  layout_stream(target, vector, 64);
+#endif
+}
+#define LAYOUT_STREAM(pointer, vector) \\
+  (sizeof(vector) == 64 ? layout_stream_line((char *)(pointer), (const char *)&(vector)) \\
+                        : layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector)))
 #if defined(__SSE2__)
 #define LAYOUT_FENCE() _mm_sfence()
 #else
@@ -67,7 +87,13 @@ _PARTS = """\
 static inline void layout_store_part(void *target, const void *vector, size_t bytes) {
   if (bytes == 0) return;
 #if defined(__AVX512BW__)
-  _mm512_mask_storeu_epi8(target, ~UINT64_C(0) >> (64 - bytes), _mm512_loadu_si512(vector));
+  const uint64_t mask = ~UINT64_C(0) >> (64 - bytes);
+#if defined(__clang__)
+  _mm512_mask_storeu_epi8(target, mask, _mm512_loadu_si512(vector));
+#else
+  typedef char loose __attribute__((vector_size(64), aligned(1), may_alias));
+  __builtin_ia32_storedquqi512_mask(target, *(const loose *)vector, mask);
+#endif
 #else
   memcpy(target, vector, bytes);
 #endif
@@ -112,7 +138,8 @@ class Prelude:
             headers |= {"stddef.h", "string.h"}
         lines = [f"#include <{header}>" for header in sorted(headers)]
         if self.streams or self.parts:
-            lines += ["#if defined(__SSE2__)", "#include <immintrin.h>", "#endif"]
+            lines += ["#if defined(__AVX512BW__) && defined(__clang__)", "#include <immintrin.h>"]
+            lines += ["#elif defined(__SSE2__)", "#include <emmintrin.h>", "#endif"]
         return "\n".join(lines)
 
     def _typedefs(self) -> list[str]:

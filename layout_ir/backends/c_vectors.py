@@ -78,6 +78,7 @@ class VectorRules:
     def __init__(self, printer: CPrinter) -> None:
         self._printer = printer
         self._type_names: dict[Attribute, str] = {}
+        self._wider_types: dict[tuple[Attribute, int], Attribute] = {}
         self.is_streaming = False
         """Whether a streaming store was printed after the last fence."""
 
@@ -144,8 +145,10 @@ class VectorRules:
 
     def _widened(self, op: Operation, old: Attribute, operand: Expression, factor: int) -> Expression:
         """A vector as one of fewer and wider integers."""
-        bits = IntegerType(8 * factor * self._element_bytes(old))
-        return expressions.cast(self.type_name(op, VectorType(bits, [lane_count(old) // factor])), operand)
+        if (old, factor) not in self._wider_types:
+            bits = IntegerType(8 * factor * self._element_bytes(old))
+            self._wider_types[old, factor] = VectorType(bits, [lane_count(old) // factor])
+        return expressions.cast(self.type_name(op, self._wider_types[old, factor]), operand)
 
     @print_operation.register
     def _(self, op: vector.BitcastOp) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +18,7 @@ from layout_ir.errors import LayoutError
 
 Run = Callable[..., None]
 Text = Callable[[str], str]
+Module = Callable[[str], ModuleOp]
 
 CONSTANTS = "\n".join(f"%c{value} = arith.constant {value} : index" for value in (0, 1, 3, 4, 16, 64))
 
@@ -88,6 +93,19 @@ def test_streaming_stores_of_every_size(lanes: int, run: Run) -> None:
         source, destination = buffers(np.uint8, misaligned)
         run(ir, "f", source, destination, 0, 0, flags=("-march=native",))
         assert destination.tolist() == source[:lanes].tolist() + [0xA5] * (128 - lanes)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="expected an x86-64 processor's compiler")
+@pytest.mark.parametrize(("level", "register"), [("x86-64", "xmm"), ("x86-64-v3", "ymm"), ("x86-64-v4", "[yz]mm")])
+@pytest.mark.parametrize("compiler", ["cc", "gcc", "clang", "clang-14", "clang-19"])
+def test_streaming_stores_go_past_the_caches(compiler: str, level: str, register: str, module: Module) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"expected {compiler} on PATH, found none")
+    text = emit_c(module(function(load("a", "c0"), store("a", "c0", hint="{nontemporal = true}"))))
+    command = [compiler, "-O2", f"-march={level}", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+    command += ["-Wno-unused-parameter", "-x", "c", "-", "-S", "-o", "-"]
+    assembly = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    assert re.search(rf"movnt\w+\s+%{register}", assembly), assembly
 
 
 @pytest.mark.parametrize("size", [-3, 0, 1, 7, 15, 16, 40])
@@ -238,7 +256,7 @@ def test_streaming_stores_are_fenced_before_other_threads_read_them(c_text: Text
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
 @pytest.mark.parametrize("ir", [SERIAL, PARALLEL], ids=["serial", "parallel"])
 def test_one_text_compiles_for_every_level_of_x86(
-    level: str, ir: str, module: Callable[[str], ModuleOp], compiles: Callable[..., Any]
+    level: str, ir: str, module: Module, compiles: Callable[..., Any]
 ) -> None:
     source = emit_c(module(ir))
     compiles(source, f"-march={level}")

@@ -5,7 +5,12 @@
 // PRELUDE: static inline void layout_store_part(void *target, const void *vector, size_t bytes) {
 // PRELUDE-NEXT:   if (bytes == 0) return;
 // PRELUDE-NEXT: #if defined(__AVX512BW__)
-// PRELUDE-NEXT:   _mm512_mask_storeu_epi8(target, ~UINT64_C(0) >> (64 - bytes), _mm512_loadu_si512(vector));
+// PRELUDE-NEXT:   const uint64_t mask = ~UINT64_C(0) >> (64 - bytes);
+// PRELUDE-NEXT: #if defined(__clang__)
+// PRELUDE-NEXT:   _mm512_mask_storeu_epi8(target, mask, _mm512_loadu_si512(vector));
+// PRELUDE-NEXT: #else
+// PRELUDE:        __builtin_ia32_storedquqi512_mask(target, *(const loose *)vector, mask);
+// PRELUDE-NEXT: #endif
 // PRELUDE-NEXT: #else
 // PRELUDE-NEXT:   memcpy(target, vector, bytes);
 
