@@ -131,8 +131,11 @@ FAULTS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], object], str]] = {
 
 
 def around(destination: np.ndarray) -> np.ndarray:
-    assert isinstance(destination.base, np.ndarray)
-    return destination.base.view(destination.dtype)
+    """The destination with the elements in front of it and behind it that have to keep their sentinels."""
+    memory, width = destination.base, destination.itemsize
+    assert isinstance(memory, np.ndarray)
+    start = destination.ctypes.data - memory.ctypes.data - GUARD * width
+    return memory[start : start + (destination.size + 2 * GUARD) * width].view(destination.dtype)
 
 
 @pytest.mark.parametrize("name", FAULTS)

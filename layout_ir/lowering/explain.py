@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from xdsl.context import Context
@@ -30,7 +30,7 @@ from layout_ir.lowering.schedule import (
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
-from layout_ir.lowering.vector_loops import split
+from layout_ir.lowering.vector_loops import inside_of_lines, moves_alike, split
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
 
@@ -89,16 +89,26 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         else:
             lines += _panel(part.panel, schedule)
     known = plan.unknown is None
-    for box in with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves:
+    walks = with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves
+    lines += _by_tiles(walks, schedule, source_size)
+    if known and not moves_alike(by_themselves, schedule, source_size):
+        elsewhere += _by_tiles(by_themselves, inside_of_lines(schedule), source_size)
+    if elsewhere:
+        lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
+    return [readable(line, plan.unknown) for line in lines]
+
+
+def _by_tiles(boxes: Sequence[TiledWalk | Box], schedule: Schedule, source_size: int) -> list[str]:
+    """The lines of boxes that tiles move by themselves."""
+    lines: list[str] = []
+    for box in boxes:
         if isinstance(box, TiledWalk):
             lines += _walk(box, schedule)
             continue
         tile = tile_of(box, schedule, source_size)
         lines.append(str(box))
         lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(box, tile, schedule)
-    if elsewhere:
-        lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
-    return [readable(line, plan.unknown) for line in lines]
+    return lines
 
 
 def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:

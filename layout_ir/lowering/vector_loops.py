@@ -17,7 +17,7 @@ from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.loop_order import LoopLevel, loop_levels
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
@@ -89,30 +89,15 @@ class _Emitter:
     def by_start(self, parts: Sequence[Part]) -> None:
         """Parts whose tiles may fill lines of a destination that begins at one; the panels are for any other."""
         boxes = [box for part in parts for box in part.group.boxes]
-        if not any(part.panel for part in parts) and all(map(self._moves_alike, boxes)):
+        if not any(part.panel for part in parts) and moves_alike(boxes, self.schedule, self.source_size):
             self._by_tiles(boxes)
             return
         behind = bytes_behind_line(self.builder, self.buffers.destination)
         at_line = self.builder.compare(behind, "eq", self.builder.constant(0))
         emit_where(self.builder, [at_line], lambda: self._by_tiles(boxes), lambda: self._inside_of_lines(parts))
 
-    @property
-    def _elsewhere(self) -> Schedule:
-        """The schedule of tiles for a destination that begins inside of a line."""
-        return replace(self.schedule, streams=False, at_line=False)
-
-    def _moves_alike(self, box: Box) -> bool:
-        """Whether tiles move a box in the same way wherever the destination begins."""
-        if not self.schedule.narrows:
-            return True
-        choices = (self.schedule, self._elsewhere)
-        here, there = (tile_of(box, schedule, self.source_size) for schedule in choices)
-        if here is None or there is None or here != there:
-            return here is there
-        return loop_levels(box, here, choices[0]) == loop_levels(box, there, choices[1])
-
     def _inside_of_lines(self, parts: Sequence[Part]) -> None:
-        usual = replace(self, schedule=self._elsewhere)
+        usual = replace(self, schedule=inside_of_lines(self.schedule))
         for part in parts:
             if part.panel is not None:
                 emit_panels(self.builder, part.panel, self.buffers, self.schedule)
@@ -128,6 +113,23 @@ class _Emitter:
                 emit_walk(self.builder, one, self.buffers, self.schedule)
             else:
                 emit_part(self.builder, one, self.buffers, self.schedule)
+
+
+def inside_of_lines(schedule: Schedule) -> Schedule:
+    """The schedule of tiles for a destination that begins inside of a line."""
+    return replace(schedule, streams=False, at_line=False)
+
+
+def moves_alike(boxes: Sequence[Box], schedule: Schedule, source_size: int) -> bool:
+    """Whether tiles move boxes in the same way wherever the destination begins; only in the caches they may not."""
+    return not schedule.narrows or all(
+        _choice(box, schedule, source_size) == _choice(box, inside_of_lines(schedule), source_size) for box in boxes
+    )
+
+
+def _choice(box: Box, schedule: Schedule, source_size: int) -> tuple[Tile, list[LoopLevel]] | None:
+    tile = tile_of(box, schedule, source_size)
+    return None if tile is None else (tile, loop_levels(box, tile, schedule))
 
 
 def split(

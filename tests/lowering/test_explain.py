@@ -55,6 +55,18 @@ def test_panels_tell_what_they_carry():
     assert "goes on" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
 
 
+def test_other_starts_are_explained_where_they_make_a_difference():
+    start = "\n  if the destination does not begin at a cache line:\n"
+    large = reorder_module(layout("NCHW"), layout("NHWC"), (8, 64, 256, 256), "f32")
+    at_line, elsewhere = explain_module(Context(), large, vector_bytes=64, panels=True).split(start)
+    assert "to a panel" not in at_line
+    assert "to a panel" in elsewhere
+    at_line, elsewhere = explained("NCHW", "NHWC", (1, 64, 32, 32)).split(start)
+    assert "b by 16 inside 32, c_d by 16 inside 32" in elsewhere
+    assert "c_d by 16 inside 32, b by 16 inside 32" in at_line
+    assert start not in explained("NHWC", "onednn:nChw16c", (1, 64, 32, 32))
+
+
 def test_boxes_that_read_the_same_lines_are_explained_together():
     module = reorder_module(layout("NHWC"), layout("onednn:nChw16c"), (8, 35, 256, 256), "f32")
     text = explain_module(Context(), module, vector_bytes=64, threads=True)
