@@ -126,9 +126,8 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
 
 def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
     """Whether tiles write parts of lines, of which the next ones write the rest."""
-    if schedule.trusts_lines and all(store.lanes == schedule.lanes for store in tile.network.stores):
-        return False
-    if not covers_whole_lines(box, tile, schedule.lanes):
+    is_trusted = schedule.trusts_lines and all(store.lanes == schedule.lanes for store in tile.network.stores)
+    if not is_trusted and not covers_whole_lines(box, tile, schedule.lanes):
         return True
     return not schedule.at_line and not is_copy(tile.network)  # a copy's loads are as many lines in parts
 

@@ -58,24 +58,48 @@ class Guards:
         size = self.builder.constant(self.box.cells)
         is_large = self.builder.compare(size, "uge", self.builder.constant(limit))
         emit_where(
-            self.builder,
-            [is_large],
-            lambda: self._by_lines(schedule, replace(schedule, streams=False), tiles),
-            lambda: self._by_lines(usual, replace(usual, at_line=False), tiles),
+            self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: self._in_caches(usual, tiles)
         )
 
-    def _by_lines(self, in_lines: Schedule, otherwise: Schedule, tiles: Callable[[Schedule], None]) -> None:
-        """One way where all stores write whole lines, another where they do not."""
-        products = line_products(self.box, self.tile, in_lines.lanes, self.unknown.symbols)
-        if products is None:
-            tiles(otherwise)
+    def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
+        """Past the caches where all stores write whole lines."""
+        whole = self._whole_lines(schedule)
+        if whole is None:
+            tiles(replace(schedule, streams=False))
             return
+        emit_where(
+            self.builder,
+            [self._at_line(), *whole],
+            lambda: tiles(replace(schedule, trusts_lines=True)),
+            lambda: tiles(replace(schedule, streams=False)),
+        )
+
+    def _in_caches(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
+        """By the tiles for whole lines where they would be, if the destination began at one, and in its order."""
+        whole = self._whole_lines(schedule)
+        if whole is None:
+            tiles(schedule)
+            return
+        trusting = replace(schedule, trusts_lines=True)
+        inside = replace(trusting, at_line=False)
+
+        def by_start() -> None:
+            emit_where(self.builder, [self._at_line()], lambda: tiles(trusting), lambda: tiles(inside))
+
+        emit_where(self.builder, whole, by_start, lambda: tiles(schedule))
+
+    def _at_line(self) -> SSAValue:
+        behind = bytes_behind_line(self.builder, self.buffers.destination)
+        return self.builder.compare(behind, "eq", self.builder.constant(0))
+
+    def _whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:
+        """What has to hold for stores to write whole lines of a destination that begins at one; None: never."""
+        products = line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols)
+        if products is None:
+            return None
         zero = self.builder.constant(0)
-        rests = [bytes_behind_line(self.builder, self.buffers.destination)]
-        rests += [rest_of_line(self.builder, product, in_lines.lanes) for product in products]
-        whole = [self.builder.compare(rest, "eq", zero) for rest in rests]
-        trusting = replace(in_lines, trusts_lines=True)
-        emit_where(self.builder, whole, lambda: tiles(trusting), lambda: tiles(otherwise))
+        rests = [rest_of_line(self.builder, product, schedule.lanes) for product in products]
+        return [self.builder.compare(rest, "eq", zero) for rest in rests]
 
 
 def may_be_large(box: Box, symbols: Symbols) -> bool:
