@@ -1,0 +1,55 @@
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64}" | filecheck %s
+
+// in the caches, tiles that leave parts of lines go along the destination, so that the next one writes the rest at once
+// CHECK-LABEL: func.func @known(
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[LINE:.*]] = arith.constant 64 : index
+// CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
+// CHECK-NEXT:    %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"(%[[Y]])
+// CHECK-NEXT:    %[[BEHIND:.*]] = arith.remui %[[ADDRESS]], %[[LINE]] : index
+// CHECK-NEXT:    %[[AT_LINE:.*]] = arith.cmpi eq, %[[BEHIND]], %[[ZERO]] : index
+// CHECK-NEXT:    scf.if %[[AT_LINE]] {
+// CHECK-NEXT:      scf.for %a =
+// CHECK-NEXT:        scf.for %b =
+// CHECK:           } else {
+// CHECK-NEXT:      scf.for %b_{{[0-9]+}} =
+// CHECK-NEXT:        scf.for %a_{{[0-9]+}} =
+// CHECK:         func.return
+func.func @known(%x: memref<128x192xf32>, %y: memref<128x192xf32, #layout.format<"CN">>) {
+  layout.copy %x, %y : memref<128x192xf32> to memref<128x192xf32, #layout.format<"CN">>
+  func.return
+}
+
+!pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
+!planes = memref<?x64x?x?xf32>
+
+// of unknown extents, once more: where planes are whole lines, and where they are not
+// CHECK-LABEL: func.func @unknown(
+// CHECK:         %h_w = arith.muli %h, %w : index
+// CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
+// CHECK:         %[[LARGE:.*]] = arith.cmpi uge, %n_h_w_x64
+// CHECK-NEXT:    scf.if %[[LARGE]] {
+// CHECK:           {nontemporal = true}
+// CHECK:         %[[REST:.*]] = arith.remui %h_w
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
+// CHECK-NEXT:    scf.if %[[WHOLE]] {
+// CHECK-NEXT:      %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"(%[[Y]])
+// CHECK-NEXT:      %[[BEHIND:.*]] = arith.remui %[[ADDRESS]]
+// CHECK-NEXT:      %[[AT_LINE:.*]] = arith.cmpi eq, %[[BEHIND]]
+// CHECK-NEXT:      scf.if %[[AT_LINE]] {
+// CHECK-NEXT:        scf.for %a_
+// CHECK-NEXT:          scf.for %c_d_
+// CHECK-NEXT:            scf.for %b_
+// CHECK:               vector<16xf32>
+// CHECK:             } else {
+// CHECK-NEXT:        scf.for %a_
+// CHECK-NEXT:          scf.for %b_
+// CHECK-NEXT:            scf.for %c_d_
+// CHECK:               vector<16xf32>
+// CHECK:           } else {
+// CHECK:             vector<8xf32>
+// CHECK:         func.return
+func.func @unknown(%x: !pixels, %y: !planes) {
+  layout.copy %x, %y : !pixels to !planes
+  func.return
+}
