@@ -61,7 +61,7 @@ def build_network(
     return replace(network, stores=tuple(replace(store, offset=back[store.offset]) for store in network.stores))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)  # those of a kernel: the offsets of a large tile are a megabyte
 def _cheapest(
     rows: tuple[tuple[Element, ...], ...], pads: tuple[int, ...], lanes: int, reach: Reach, segment: int, limit: float
 ) -> Network | None:

@@ -6,15 +6,12 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from xdsl.ir.affine import AffineConstantExpr
-
-from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group, contiguous, is_regular
 from layout_ir.layouts.panel_steps import LINE_BYTES, Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tiling import Tile, within_storage
 
 RUN_BYTES = (4096, 2048, 1536, 1024, 768, 512, 320, 192, 128)
 """Lengths of runs that are tried."""
@@ -178,11 +175,3 @@ def _last_have_room(panel: Panel) -> bool:
         if not fits:
             return False
     return True
-
-
-def within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:
-    """What a panel copies of a box and a size of its source, with as much before and behind as there is everywhere."""
-    (lowest, highest), (low, high) = box.source_span, inside.source_span
-    before = constant_value(inside.source_offset) + lowest - low
-    size = source_size + (lowest - low) - (highest - high)
-    return replace(inside, source_offset=AffineConstantExpr(before)), size

@@ -12,8 +12,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.network_builder import ROWS_GATHERED, build_network
@@ -117,6 +119,14 @@ def _reach(box: Box, source_size: int) -> Reach:
     lowest, highest = box.source_span
     before, behind = start + lowest, source_size - 1 - start - highest
     return Reach(*(0 if is_symbolic(count) else max(count, 0) for count in (before, behind)))
+
+
+def within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:
+    """A part of a box and a size of its source, with as much before and behind as there is everywhere."""
+    (lowest, highest), (low, high) = box.source_span, inside.source_span
+    before = affine.constant_value(inside.source_offset) + lowest - low
+    size = source_size + (lowest - low) - (highest - high)
+    return replace(inside, source_offset=AffineConstantExpr(before)), size
 
 
 def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice | None = None) -> Choice | None:

@@ -15,6 +15,11 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.loop_builder import LoopBuilder
 
 
+def begins_at_line(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
+    """Whether a buffer begins at a cache line."""
+    return builder.compare(bytes_behind_line(builder, buffer), "eq", builder.constant(0))
+
+
 def bytes_behind_line(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
     """How many bytes behind a cache line a buffer begins."""
     address = _address(builder, buffer)

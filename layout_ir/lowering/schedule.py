@@ -47,7 +47,7 @@ class Schedule:
     """Whether the destination begins at a cache line."""
 
     trusts_lines: bool = False
-    """Whether something else has seen to it that stores write whole lines."""
+    """Whether something else has seen to it that stores write whole lines, if the destination begins at one."""
 
     panels: bool = False
     """Whether lines that tiles write in parts are put together first."""

@@ -18,7 +18,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
-from layout_ir.lowering.line_runs import bytes_behind_line
+from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule, line_starts
@@ -63,20 +63,20 @@ class Guards:
 
     def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """Past the caches where all stores write whole lines."""
-        whole = self._whole_lines(schedule)
+        whole = self._whole_lines(schedule) if schedule.streams else None
         if whole is None:
             tiles(replace(schedule, streams=False))
             return
         emit_where(
             self.builder,
-            [self._at_line(), *whole],
+            [begins_at_line(self.builder, self.buffers.destination), *whole],
             lambda: tiles(replace(schedule, trusts_lines=True)),
             lambda: tiles(replace(schedule, streams=False)),
         )
 
     def _in_caches(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """By the tiles for whole lines where they would be, if the destination began at one, and in its order."""
-        whole = self._whole_lines(schedule)
+        whole = self._whole_lines(schedule) if schedule.narrows else None
         if whole is None:
             tiles(schedule)
             return
@@ -84,13 +84,10 @@ class Guards:
         inside = replace(trusting, at_line=False)
 
         def by_start() -> None:
-            emit_where(self.builder, [self._at_line()], lambda: tiles(trusting), lambda: tiles(inside))
+            at_line = begins_at_line(self.builder, self.buffers.destination)
+            emit_where(self.builder, [at_line], lambda: tiles(trusting), lambda: tiles(inside))
 
         emit_where(self.builder, whole, by_start, lambda: tiles(schedule))
-
-    def _at_line(self) -> SSAValue:
-        behind = bytes_behind_line(self.builder, self.buffers.destination)
-        return self.builder.compare(behind, "eq", self.builder.constant(0))
 
     def _whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:
         """What has to hold for stores to write whole lines of a destination that begins at one; None: never."""

@@ -15,7 +15,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers
-from layout_ir.lowering.line_runs import bytes_behind_line
+from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_order import LoopLevel, loop_levels
 from layout_ir.lowering.panel_guards import panel_conditions
@@ -92,8 +92,7 @@ class _Emitter:
         if not any(part.panel for part in parts) and moves_alike(boxes, self.schedule, self.source_size):
             self._by_tiles(boxes)
             return
-        behind = bytes_behind_line(self.builder, self.buffers.destination)
-        at_line = self.builder.compare(behind, "eq", self.builder.constant(0))
+        at_line = begins_at_line(self.builder, self.buffers.destination)
         emit_where(self.builder, [at_line], lambda: self._by_tiles(boxes), lambda: self._inside_of_lines(parts))
 
     def _inside_of_lines(self, parts: Sequence[Part]) -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
-from layout_ir.layouts.panel_choice import SHARED_TRIPS, within_storage
+from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shared_walk import SharedWalk, sharing, walk_together
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tiling import Tile, within_storage
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_order import keeps_lines_apart, loop_levels
