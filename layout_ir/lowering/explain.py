@@ -18,7 +18,8 @@ from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
-from layout_ir.lowering.loop_order import LoopLevel, loop_levels
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_loops import walk_order
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
@@ -128,9 +129,10 @@ def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
 def _panel(panel: Panel, schedule: Schedule) -> list[str]:
     """The lines of boxes that are moved by panels: how each gets to scratch, and what is written from there."""
     lines: list[str] = []
-    for box, tile in zip(panel.group.boxes, panel.tiles, strict=True):
-        lines.append(str(box))
-        lines.append(f"  {_tile_text(box, tile)} to a panel" if tile else "  scalar loops to a panel")
+    for position, tile in enumerate(panel.tiles):
+        lines.append(str(panel.group.boxes[position]))
+        moves = _tile_text(panel.scratch_box(position), tile) if tile else "scalar loops"
+        lines.append(f"  {moves} to a panel")
     width = LINE_BYTES // schedule.lanes
     axes = panel.group.axes
     covered = [f"{axis.name} {steps}" for axis, steps in zip(axes, panel.steps, strict=True) if steps > 1]

@@ -1,22 +1,16 @@
-"""The loops around a tile: their order, blocks of tiles, what is asked for ahead of time, what threads share."""
+"""The loops around a tile: their order, blocks of tiles, what threads share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shuffle_network import Load, is_copy
-from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.prefetching import with_prefetching
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
-
-PREFETCHED_TILES = 2
-"""How many tiles ahead the source is asked for."""
-
-STREAMS = 16
-"""Rows from which on a processor's own prefetcher does not follow them all."""
 
 CACHE_SETS = 64
 """Lines after which a first-level cache's sets repeat."""
@@ -27,29 +21,8 @@ COLLIDING_ROWS = 64
 THREAD_PARTS = 32
 """Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
 
-LINES_AHEAD = 64
-"""Distance, in lines, in which lines of the destination are asked for that are written in parts."""
-
 LINES_OF_LONG_ROW = 4
 """Lines from which on rows of the destination are written as fast wherever they lie."""
-
-FAR_LINES = 64
-"""Lines between rows from which on they lie in different pages."""
-
-
-@dataclass(frozen=True)
-class LoopLevel:
-    """One loop over the starts of tiles (or of blocks of tiles) along an axis."""
-
-    axis: int
-    step: int
-    inside: int | None = None
-    """Length of the block that the loop walks, None for the whole axis."""
-    is_last: bool = True
-    """Whether no further loop cuts this axis."""
-    prefetch: int = 0
-    """Elements of the source ahead of which each load prefetches."""
-    is_parallel: bool = False
 
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
@@ -61,17 +34,12 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         if _writes_long_rows(box, tile, schedule):
             walked = sorted(walked, key=lambda i: -box.axes[i].source_stride)
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
-        rows = sum(isinstance(value, Load) for value in tile.network.values)
-        if schedule.prefetches and levels and (rows >= STREAMS or schedule.preferences.prefetch):
-            innermost = levels[-1].axis
-            follows = innermost == along_destination and box.axes[innermost].source_stride != 1
-            preferred = schedule.preferred_axis(along_source, along_destination)
-            axis = preferred if preferred in walked else innermost
-            levels = _with_prefetching(box, levels, schedule, axis, PREFETCHED_TILES if follows else 1)
     else:
         others = [i for i in walked if i not in (along_source, along_destination)]
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
         levels += _blocks(box, tile, schedule, along_destination, along_source)
+    if schedule.prefetches:
+        levels = with_prefetching(box, tile, levels, schedule, along_source, along_destination)
     return _parallel(box, tile, schedule, levels) if schedule.threads else levels
 
 
@@ -92,9 +60,6 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     Blocks of tiles along the destination, in them along the source; inside of a block the same once more.
 
     Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then.
-
-    What is prefetched depends on the rows of a tile. Where they lie far from each other, it is the next block of the
-    same rows: a row's next lines lie close, and its page is open. Where they lie close, it is the rows that follow.
     """
     outer, inner = along_destination, along_source
     if schedule.narrows and _leaves_parts(box, tile, schedule):
@@ -114,13 +79,6 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
             inside.append(LoopLevel(i, step, inside=step * block_tiles))
         else:
             inside.append(LoopLevel(i, step))
-    if schedule.prefetches:
-        axis = schedule.preferred_axis(along_source, along_destination)
-        if axis is None:
-            has_rows = tile.extents[along_destination] > 1
-            are_far = box.axes[along_destination].source_stride >= FAR_LINES * schedule.lanes
-            axis = along_source if has_rows and are_far else along_destination
-        inside = _with_prefetching(box, inside, schedule, axis, PREFETCHED_TILES)
     return levels + inside
 
 
@@ -138,31 +96,6 @@ def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> b
     return max(tile.extents[outer], tile.extents[inner]) >= COLLIDING_ROWS and all(
         stride % (CACHE_SETS * lanes) == 0 for stride in far
     )
-
-
-def _with_prefetching(box: Box, levels: list[LoopLevel], schedule: Schedule, axis: int, tiles: int) -> list[LoopLevel]:
-    """The same loops, whose tiles ask for the source of the tile that comes some tiles later along an axis."""
-    ahead = schedule.preferences.prefetch_tiles or tiles
-    return [
-        replace(level, prefetch=ahead * level.step * box.axes[axis].source_stride) if level.axis == axis else level
-        for level in levels
-    ]
-
-
-def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
-    """
-    By how many elements ahead of its stores a tile asks for lines of the destination; 0 where it does not.
-
-    A line of a large destination that is written in parts has to be read first, and no processor foresees which: rows
-    with gaps between them are no sequence of lines.
-    """
-    if not schedule.streams or not is_copy(tile.network) or streamed_stores(box, tile, schedule):
-        return 0
-    strides = [box.axes[level.axis].destination_stride for level in levels]
-    pitch = min((stride for stride in strides if stride > 1 and not is_symbolic(stride)), default=0)
-    if not pitch or covers_whole_lines(box, tile, schedule.lanes):
-        return 0
-    return pitch * -(-LINES_AHEAD * schedule.lanes // pitch)
 
 
 def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> int | None:

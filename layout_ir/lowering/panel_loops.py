@@ -22,8 +22,9 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.loop_order import LoopLevel
+from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_flush import Flush
+from layout_ir.lowering.prefetching import read_forward
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_loops import TileEmitter
 
@@ -159,7 +160,9 @@ class _Filler:
     def _tiles(self, box: Box, tile: Tile, count: int, starts: Values, schedule: Schedule) -> None:
         axes = [i for i in range(count) if box.axes[i].extent > tile.extents[i]]
         order = sorted(axes, key=lambda i: -box.axes[i].source_stride)
-        level = LoopLevel(0, 1, prefetch=self._ahead(tile, schedule) if schedule.prefetches else 0)
+        walked = [LoopLevel(count + number, self.panel.steps[i]) for number, i in enumerate(self.starts)]
+        levels = [*walked, *(LoopLevel(i, tile.extents[i]) for i in order)]
+        level = LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule) if schedule.prefetches else 0)
         with ExitStack() as loops:
             for i, members in enumerate(self.panel.joined(self.position)):
                 if i not in axes and members[0] == self.panel.carried:  # the last panel may be shorter than a tile
@@ -169,8 +172,10 @@ class _Filler:
                 starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
 
-    def _ahead(self, tile: Tile, schedule: Schedule) -> int:
-        """How far ahead the source is asked for: along a long row, or where the next panel lies."""
+    def _ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
+        """How far ahead the source is asked for: along what is read forward, or where the next panel lies."""
+        if not schedule.preferences.prefetch_tiles and (forward := read_forward(box, tile, levels, schedule.lanes)):
+            return forward
         row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
         row_bytes = row * LINE_BYTES // schedule.lanes
         rows = sum(isinstance(value, Load) for value in tile.network.values)

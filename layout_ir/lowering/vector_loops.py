@@ -17,7 +17,8 @@ from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.loop_order import LoopLevel, loop_levels
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines

@@ -22,7 +22,9 @@ def explained(source: str, destination: str, shape: tuple[int, ...], vector_byte
         ("NCHW", "NHWC", (1, 16, 4, 4), "vectors of 16 elements"),
         ("NCHW", "NHWC", (8, 64, 256, 256), "streams whole lines"),
         ("onednn:ab", "onednn:ba", (5000, 3001), "ordinary stores: tiles end inside of lines"),
-        ("onednn:ab", "onednn:ba", (4096, 4096), "prefetching"),
+        ("onednn:ab", "onednn:ba", (4096, 4096), "prefetching 32 elements ahead"),
+        ("onednn:nChw16c", "onednn:nChw8c", (8, 64, 256, 256), "c_d by 8 (prefetching 1280 elements ahead)"),
+        ("NHWC", "NCHW", (8, 3, 512, 512), "c_d by 128 (prefetching 1280 elements ahead)"),
         ("onednn:ab", "onednn:ba", (1, 3), "scalar loops"),
         ("NCHW", "onednn:nChw16c", (1, 3, 4, 4), "b: 16 valid 3"),
     ],
@@ -53,6 +55,12 @@ def test_panels_tell_what_they_carry():
     text = explain_module(Context(), module, vector_bytes=64, panels=True)
     assert "streams whole lines from there, in runs of 128 bytes; what is left of a line goes on to the next a" in text
     assert "goes on" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
+
+
+def test_panels_name_the_axes_that_their_tiles_take_as_one():
+    module = reorder_module(layout("onednn:abcde"), layout("onednn:edcba"), (157, 20, 24, 28, 32), "i8")
+    text = explain_module(Context(), module, vector_bytes=64, panels=True)
+    assert "tile of d_e 64 x a 64: 64 loads, 384 shuffles, 64 stores of up to 64 elements" in text
 
 
 def test_other_starts_are_explained_where_they_make_a_difference():

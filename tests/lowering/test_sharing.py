@@ -8,7 +8,8 @@ import pytest
 
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.tiling import Tile, choose_tile
-from layout_ir.lowering.loop_order import LoopLevel, loop_levels
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule
 
 LANES = 16

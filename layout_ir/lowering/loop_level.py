@@ -1,0 +1,20 @@
+"""One loop around a tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LoopLevel:
+    """One loop over the starts of tiles (or of blocks of tiles) along an axis."""
+
+    axis: int
+    step: int
+    inside: int | None = None
+    """Length of the block that the loop walks, None for the whole axis."""
+    is_last: bool = True
+    """Whether no further loop cuts this axis."""
+    prefetch: int = 0
+    """Elements of the source ahead of which each load prefetches."""
+    is_parallel: bool = False
