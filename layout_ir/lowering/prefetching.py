@@ -77,32 +77,49 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
 
     0 where they read it in another order, or only short parts of it.
     """
-    sequences, reached = _sequences(tile, lanes)
-    whole = lanes
+    loads = [(value.offset, value.offset + value.lanes) for value in tile.network.values if isinstance(value, Load)]
+    parts, unit = _joined(loads, lanes)
     for level in reversed(levels):
         axis = box.axes[level.axis]
-        step = level.step * axis.source_stride
-        if not 0 < step < 2 * reached:
+        step, length = level.step * axis.source_stride, _longest(parts)
+        if not 0 < step < 2 * length:
             break
-        if step >= reached + lanes:  # lines of the gaps are of no use
-            whole = step
-        length = axis.extent if level.inside is None else level.inside
-        reached += step * (-(-length // level.step) - 1)
-    ahead = max(BYTES_ON_THE_WAY // LINE_BYTES // max(sequences, 1), LEAST_LINES_AHEAD) * lanes
-    ahead = -(-ahead // whole) * whole
-    return ahead if reached >= FORWARD_DISTANCES * ahead else 0
+        if step >= length + lanes:
+            unit = step
+        trips = -(-(axis.extent if level.inside is None else level.inside) // level.step)
+        parts = [(start, end + step * (trips - 1)) for start, end in parts]
+        lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
+        ahead = -(-max(lines * lanes, length) // unit) * unit  # within `length`, tiles read in an order of their own
+        if _longest(parts) >= FORWARD_DISTANCES * ahead:
+            return ahead
+        parts, pitch = _joined(parts, lanes)
+        unit = max(unit, pitch)
+    return 0
 
 
-def _sequences(tile: Tile, lanes: int) -> tuple[int, int]:
-    """How many sequences of lines a tile reads, and the elements of the longest."""
-    loads = sorted((value.offset, value.lanes) for value in tile.network.values if isinstance(value, Load))
-    count = longest = start = end = 0
-    for offset, length in loads:
-        if not count or is_symbolic(offset - end) or offset - end >= lanes:
-            count, start, end = count + 1, offset, offset
-        end = max(end, offset + length)
-        longest = max(longest, end - start)
-    return count, longest
+def _longest(parts: Sequence[tuple[int, int]]) -> int:
+    return max((end - start for start, end in parts), default=0)
+
+
+def _joined(parts: Sequence[tuple[int, int]], lanes: int) -> tuple[list[tuple[int, int]], int]:
+    """
+    Parts of the source in order, as one where no line lies between them or they are no shorter than the gaps.
+
+    And the distance that leads from a part to a part, not to a gap between them: a line where there are none.
+    """
+    result: list[tuple[int, int]] = []
+    pitch = lanes
+    for start, end in sorted(parts):
+        last_start, last_end = result[-1] if result else (start, start)
+        gap = start - last_end
+        if result and gap < lanes:
+            result[-1] = last_start, max(last_end, end)
+        elif result and gap <= end - start:
+            result[-1] = last_start, end
+            pitch = gap + end - start
+        else:
+            result.append((start, end))
+    return result, pitch
 
 
 def _in_one_order(
