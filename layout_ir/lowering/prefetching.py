@@ -79,6 +79,7 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
     """
     loads = [(value.offset, value.offset + value.lanes) for value in tile.network.values if isinstance(value, Load)]
     parts, unit = _joined(loads, lanes)
+    mixed = _longest(parts) if len(parts) < len(loads) else 0  # what tiles read in an order of their own
     for level in reversed(levels):
         axis = box.axes[level.axis]
         step, length = level.step * axis.source_stride, _longest(parts)
@@ -89,11 +90,14 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
         trips = -(-(axis.extent if level.inside is None else level.inside) // level.step)
         parts = [(start, end + step * (trips - 1)) for start, end in parts]
         lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
-        ahead = -(-max(lines * lanes, length) // unit) * unit  # within `length`, tiles read in an order of their own
+        ahead = -(-max(lines * lanes, mixed) // unit) * unit
         if _longest(parts) >= FORWARD_DISTANCES * ahead:
             return ahead
+        before = len(parts)
         parts, pitch = _joined(parts, lanes)
         unit = max(unit, pitch)
+        if len(parts) < before:
+            mixed = _longest(parts)
     return 0
 
 
