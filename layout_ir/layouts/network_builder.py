@@ -69,7 +69,7 @@ def _cheapest(
     wanted = [destination for row in rows for _, destination in row if destination != PAD] + list(pads)
     goal = Goal(wanted, lanes, segment.bit_length() - 1)
     best: Network | None = None
-    for size in _group_sizes(len(rows), lanes):
+    for size in _group_sizes(rows, lanes):
         for read, blends in readings(rows, lanes, reach, is_exchanged=size == len(rows)):
             if best is not None and best.cost * lanes <= ENOUGH * len(wanted):
                 break
@@ -79,13 +79,21 @@ def _cheapest(
     return best
 
 
-def _group_sizes(count: int, lanes: int) -> list[int]:
+def _group_sizes(rows: Sequence[Row], lanes: int) -> list[int]:
     """Powers of two by which rows may be exchanged; by 1 they are just gathered."""
+    count = len(rows)
     if count & (count - 1) == 0:
         return ([count] if count <= lanes else []) + ([1] if 1 < count <= ROWS_GATHERED else [])
     if count <= ROWS_GATHERED:
         return [1]
-    return [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
+    sizes = [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
+    takes_few = count <= 2 * ROWS_GATHERED and all(2 * len(row) >= lanes and _stays_whole(row) for row in rows)
+    return [1, *sizes] if takes_few else sizes
+
+
+def _stays_whole(row: Row) -> bool:
+    """Whether the elements of a row follow each other in the destination too, so that a vector takes few rows."""
+    return all(then == before + 1 for (_, before), (_, then) in itertools.pairwise(row))
 
 
 Candidate = tuple[Builder, Sequence[tuple[Sequence[int], Stages]]]

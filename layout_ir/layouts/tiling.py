@@ -47,8 +47,11 @@ UNROLLED_TILES = 4
 TOLERATED_OVERLAP = 1.2
 """Share of cells that may be moved twice before another tile is better."""
 
-PARTS_OF_LINES = 1.25
-"""What vectors that are shorter than a line, or that overlap, cost more."""
+PARTS_OF_LINES, PARTS_PAST_CACHES = 1.25, 2.0
+"""What vectors that are shorter than a line, or that overlap, cost more: in the caches, and past them."""
+
+STREAMED_AGAIN = 1.02
+"""Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Vectors:
     lanes: int
     segment: int | None
     reach: Reach
+    past_caches: bool
 
 
 @dataclass(frozen=True)
@@ -91,18 +95,18 @@ class Choice:
 
 @lru_cache(maxsize=1024)
 def choose_tile(
-    box: Box, lanes: int, source_size: int, segment: int | None = None, again: float = math.inf
+    box: Box, lanes: int, source_size: int, segment: int | None = None, *, past_caches: bool = False
 ) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
 
     `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
-    elements of the parts of a vector within which shuffles are cheap; all lanes by default. `again`: the share of cells
-    that may be moved twice for a loop of fewer steps.
+    elements of the parts of a vector within which shuffles are cheap; all lanes by default. `past_caches`: whether
+    vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
     """
     if not box.is_linear or box.is_fill:
         return None
-    vectors = Vectors(lanes, segment, _reach(box, source_size))
+    vectors = Vectors(lanes, segment, _reach(box, source_size), past_caches)
     runs = source_runs(box.axes, lanes)
     best = _best_choice(box, runs, vectors)
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
@@ -110,7 +114,7 @@ def choose_tile(
         best = _best_choice(box, over_holes, vectors, best)
     if best is None or best.cost > WORTHWHILE:
         return None
-    return _unrolled(box, best, vectors, again)
+    return _unrolled(box, best, vectors)
 
 
 def _reach(box: Box, source_size: int) -> Reach:
@@ -140,23 +144,24 @@ def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice |
                 continue
             tried.append((run, rows))
             tile = _tile(box.axes, run, rows, vectors, best.cost if best else WORTHWHILE)
-            cost = _true_cost(box, tile, lanes) if tile else math.inf
+            cost = _true_cost(box, tile, vectors) if tile else math.inf
             if tile is not None and (best is None or cost < best.cost):
                 best = Choice(tile, run, rows, cost)
     return best
 
 
-def _true_cost(box: Box, tile: Tile, lanes: int) -> float:
+def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
     """
     Vector instructions per cell of the box: where tiles do not divide an axis, the last one does cells again.
 
     A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
     lines in parts.
     """
-    stores = tile.network.stores
+    stores, lanes = tile.network.stores, vectors.lanes
+    parts = PARTS_PAST_CACHES if vectors.past_caches else PARTS_OF_LINES
     writes_parts = any(store.lanes < lanes for store in stores) or len(stores) * lanes > tile.elements
     overlap = max(walked_cells(box, tile) / TOLERATED_OVERLAP, 1)
-    return tile.cost * overlap * (PARTS_OF_LINES if writes_parts else 1)
+    return tile.cost * overlap * (parts if writes_parts else 1)
 
 
 def loose_pads(box: Box, tile: Tile) -> list[int]:
@@ -173,13 +178,14 @@ def walked_cells(box: Box, tile: Tile) -> float:
     )
 
 
-def _unrolled(box: Box, choice: Choice, vectors: Vectors, again: float) -> Tile:
+def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
     """A tile of few instructions made longer along the innermost loop, which would cost more than it moves."""
     tile, run, rows = choice.tile, choice.run, choice.rows
     walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i] and axis.is_full]
     if not walked or tile.network.cost > FEW_INSTRUCTIONS:
         return tile
     innermost = walked[-1]
+    again = STREAMED_AGAIN if vectors.past_caches else math.inf
     most = min(box.axes[innermost].extent // tile.extents[innermost], UNROLLED_TILES)
     for count in sorted(range(2, most + 1), key=lambda count: (count & (count - 1) != 0, -count)):
         longer = _tile(box.axes, run, {**rows, innermost: rows.get(innermost, 1) * count}, vectors)

@@ -37,17 +37,13 @@ CYCLES_OF_LINE = 2.0
 WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy."""
 
-STREAMED_AGAIN = 1.02
-"""Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
-
 
 def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
     copy = _copy_by_lines(box, schedule)
     if copy is not None and not any(axis.extent % steps for axis, steps in zip(box.axes, copy.extents, strict=True)):
         return copy
-    again = STREAMED_AGAIN if schedule.streams else math.inf
-    wide = choose_tile(box, schedule.lanes, source_size, schedule.segment, again)
+    wide = choose_tile(box, schedule.lanes, source_size, schedule.segment, past_caches=schedule.streams)
     if wide is None or not schedule.narrows:
         return wide
     return None if takes_pairs(wide.network) else cached_tile(box, wide, schedule, source_size)

@@ -63,6 +63,12 @@ def test_panels_name_the_axes_that_their_tiles_take_as_one():
     assert "tile of d_e 64 x a 64: 64 loads, 384 shuffles, 64 stores of up to 64 elements" in text
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i8"])
+def test_blocks_that_do_not_nest_write_whole_lines(dtype: str):
+    module = reorder_module(layout("onednn:Acdb32a"), layout("onednn:Acdb48a"), (2016, 1856, 3, 3), dtype)
+    assert "streams whole lines" in explain_module(Context(), module, vector_bytes=64)
+
+
 def test_other_starts_are_explained_where_they_make_a_difference():
     start = "\n  if the destination does not begin at a cache line:\n"
     large = reorder_module(layout("NCHW"), layout("NHWC"), (8, 64, 256, 256), "f32")
