@@ -59,10 +59,13 @@ def coarsest(mask: tuple[int, ...], lanes: int, element_bytes: int) -> WideMask:
     """
     The mask of a shuffle of vectors of `lanes` elements in the widest integers, of up to 8 bytes, that it moves whole.
 
-    Compilers find the instruction for a few wide elements, and a slow general one for many narrow ones.
+    Compilers find the instruction for a few wide elements, and a slow general one for many narrow ones. Vectors of 8
+    bytes are two elements: one of 8 bytes GCC takes for a number and joins with another one in memory.
     """
     for factor in (8, 4, 2):
         if factor * element_bytes > 8 or lanes % factor or len(mask) % factor:
+            continue
+        if factor * element_bytes == 8 and lanes == factor:
             continue
         starts = mask[::factor]
         if all(start % factor == 0 for start in starts) and mask == tuple(

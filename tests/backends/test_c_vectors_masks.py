@@ -18,6 +18,7 @@ from layout_ir.backends.c_vectors import coarsest
         ((0, 1, 2, 3, 8, 9, 10, 11), 8, 8, 1, (0, 1, 2, 3, 8, 9, 10, 11)),
         ((1, 2, 3, 4), 4, 1, 1, (1, 2, 3, 4)),
         ((0, 4, 1, 5), 4, 1, 1, (0, 4, 1, 5)),
+        ((0, 1, 2, 3, 4, 5, 6, 7), 4, 2, 2, (0, 1, 2, 3)),
     ],
 )
 def test_known_masks(mask: tuple[int, ...], lanes: int, element_bytes: int, factor: int, wide: tuple[int, ...]):
