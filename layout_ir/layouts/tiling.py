@@ -26,7 +26,7 @@ from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile_runs import Run, destination_rows, runs_over_holes, source_runs
 
-ELEMENT_LIMIT = 8192
+ELEMENT_LIMIT = 4096
 """Elements of the largest tile, which becomes straight-line code."""
 
 INSTRUCTION_LIMIT = 1600
@@ -137,7 +137,8 @@ def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice |
     """The cheapest of the tiles that some runs lead to, and of one found before."""
     lanes = vectors.lanes
     tried: list[tuple[Run, Run]] = []
-    for run in runs:
+    for whole_run in runs:
+        run = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
         for target, split_odd in ((lanes, False), (lanes, True), (8 * lanes, False), (lanes // 2, True)):
             rows = destination_rows(box.axes, run, max(target, 1), split_odd)
             if (run, rows) in tried:

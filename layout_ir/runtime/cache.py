@@ -59,7 +59,7 @@ def cached_library(source: str, *, threads: bool = False, refresh: bool = False)
     """
     library = cache_folder() / f"{kernel_key(source, threads)}.so"
     if refresh or not library.exists():
-        _compile_into(library, source, wanted_flags(threads))
+        _compile_into(library, source, wanted_flags(source, threads))
     return library
 
 
@@ -68,7 +68,7 @@ def kernel_key(source: str, threads: bool, *others: str) -> str:
     from hashlib import sha256
 
     compiler = find_compiler()
-    parts = (source, *compiler.command, compiler.identity, *wanted_flags(threads), processor(), *others)
+    parts = (source, *compiler.command, compiler.identity, *wanted_flags(source, threads), processor(), *others)
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 

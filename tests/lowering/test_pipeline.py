@@ -46,6 +46,7 @@ def test_nothing_of_the_dialect_is_left(options: dict[str, int]) -> None:
     module = module_of(cases)
     assert len(left_of_layouts(module)) >= len(cases)
     lower(Context(), module, **options)
+    module.verify()
     assert left_of_layouts(module) == []
     assert {op.name.split(".")[0] for op in module.walk()} <= {
         *("builtin", "func", "scf", "arith", "affine", "memref"),

@@ -77,9 +77,15 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     source = tmp_path / "x.c"
     source.write_text(SOURCE)
     taken = compiler.compile_library(
-        compiler.find_compiler(), source, tmp_path / "x.so", compiler.wanted_flags(threads)
+        compiler.find_compiler(), source, tmp_path / "x.so", compiler.wanted_flags(SOURCE, threads)
     )
     assert taken == expected
+
+
+def test_only_long_functions_are_compiled_in_a_hurry() -> None:
+    short, long = ("void f(void) {\n" + ";\n" * lines + "}\n" for lines in (1500, 2500))
+    assert compiler.wanted_flags(short * 3, threads=False)[0] == "-O3"
+    assert compiler.wanted_flags(short + long, threads=False)[0] == "-O1"
 
 
 def test_a_hit_does_not_call_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
