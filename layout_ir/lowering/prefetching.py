@@ -36,8 +36,8 @@ STREAMS = 16
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""
 
-FAR_LINES = 64
-"""Lines between rows from which on they lie in different pages."""
+PAGE_LINES = 64
+"""Lines of a page, which are also those after which the sets of a first-level cache repeat."""
 
 
 def with_prefetching(
@@ -90,7 +90,7 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
         trips = -(-(axis.extent if level.inside is None else level.inside) // level.step)
         parts = [(start, end + step * (trips - 1)) for start, end in parts]
         lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
-        ahead = -(-max(lines * lanes, mixed) // unit) * unit
+        ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
         if _longest(parts) >= FORWARD_DISTANCES * ahead:
             return ahead
         before = len(parts)
@@ -99,6 +99,12 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
         if len(parts) < before:
             mixed = _longest(parts)
     return 0
+
+
+def _off_pages(ahead: int, unit: int, lanes: int) -> int:
+    """A distance that is no number of pages: lines so far apart compete for the few places of one set."""
+    page = PAGE_LINES * lanes
+    return ahead if ahead % page else ahead - (-page // 2 // unit) * unit
 
 
 def _longest(parts: Sequence[tuple[int, int]]) -> int:
@@ -156,7 +162,7 @@ def _between_orders(box: Box, tile: Tile, schedule: Schedule, along_source: int,
     if preferred is not None:
         return preferred
     has_rows = tile.extents[along_destination] > 1
-    are_far = box.axes[along_destination].source_stride >= FAR_LINES * schedule.lanes
+    are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
     return along_source if has_rows and are_far else along_destination
 
 

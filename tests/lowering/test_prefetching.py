@@ -1,0 +1,41 @@
+"""What tiles of large copies ask for ahead: about five kilobytes of a source that they read forward."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from xdsl.context import Context
+
+from layout_ir.api import layout
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
+
+
+def distances(source: str, destination: str, shape: tuple[int, ...], dtype: str) -> list[int]:
+    """What the loads of every tile ask for, in elements ahead."""
+    module = reorder_module(layout(source), layout(destination), shape, dtype)
+    text = explain_module(Context(), module, vector_bytes=64)
+    return [int(found) for found in re.findall(r"prefetching (\d+) elements ahead", text)]
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "expected"),
+    [
+        ("NHWC", "NCHW", (512, 3, 224, 224), "i8", 5120),  # one sequence
+        ("onednn:nChw16c", "onednn:nChw8c", (64, 64, 56, 56), "f32", 5120 // 4),
+        ("NCHW", "onednn:nChw8c", (64, 64, 56, 56), "f32", 5120 // 8 // 4),  # eight sequences
+        ("NCHW", "onednn:nChw16c", (64, 64, 56, 56), "f32", 5120 // 16 // 4),
+        ("NCHW", "NHWC", (128, 64, 56, 56), "i8", 2 * 64),  # 64 sequences, of at least two lines each
+        ("onednn:OIhw16i16o", "OIHW", (1376, 1360, 3, 3), "f32", 16 * 16 * 9),  # a whole block, in an order of its own
+        ("NHWC", "NCHW", (128, 128, 64, 64), "i8", 8192 + 2048),  # two channels of tiles: no number of pages
+    ],
+)
+def test_sources_read_forward(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: int):
+    assert set(distances(source, destination, shape, dtype)) == {expected}
+
+
+def test_lines_between_pitched_rows_are_not_asked_for():
+    ahead = distances("strided<[430080, 6720, 120, 1]>", "NCHW", (84, 64, 56, 56), "f32")
+    assert ahead
+    assert all(distance % 120 == 0 for distance in ahead)
