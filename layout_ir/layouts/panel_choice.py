@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group, contiguous, is_regular
+from layout_ir.layouts.panel_overrun import with_overrun
 from layout_ir.layouts.panel_steps import LINE_BYTES, Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
@@ -87,6 +88,7 @@ def choose_panel(
         return None
     if any(is_symbolic(axis.extent) and not axis.is_full for box in group.boxes for axis in box.axes):
         return None  # pads stay with what they end, in one panel of a known size
+    group = with_overrun(group, choose_tile, source_size)
     tiles = [choose_tile(box, source_size) for box in group.boxes]
     least = [max([tile.extents[i] for tile in tiles if tile] or [1]) for i in range(group.shared)]
     runs = RUN_BYTES if run_bytes is None else [run_bytes]

@@ -33,6 +33,9 @@ class Group:
     offset: int
     """Where the destination starts."""
 
+    overrun: int = 0
+    """Cells behind a stretch that the first box writes too, before the others do."""
+
     @staticmethod
     def of(boxes: Sequence[Box], stretch: int = 1) -> Group:
         """The group of boxes that fill stretches; one box alone keeps its axes in their order."""

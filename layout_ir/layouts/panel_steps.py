@@ -42,7 +42,8 @@ def panel_of(group: Group, least: Sequence[int], wanted: Wanted, element_bytes: 
         if steps[i] < group.axes[i].extent:
             break
     lead = 0
-    if last is not None and run and run[-1] == last and steps[last] < group.axes[last].extent and length >= lanes:
+    goes_on = last is not None and run and run[-1] == last and steps[last] < group.axes[last].extent
+    if last is not None and goes_on and length >= lanes and not group.overrun:
         lead = _in_lines(max((least[last] - 1) * pitches[last], lanes), lanes)
     size = lead + _in_lines(length, lanes)
     if size & (size - 1) == 0:  # runs a power of two apart would share a set of the cache
@@ -52,7 +53,8 @@ def panel_of(group: Group, least: Sequence[int], wanted: Wanted, element_bytes: 
         if i not in run:
             pitches[i] = size
             size *= steps[i]
-    return Panel(group, steps, tuple(pitches), tuple(run), size + lanes, lead)  # a line is read whole behind its end
+    behind = max(lanes, group.overrun)  # a line is read whole behind its end
+    return Panel(group, steps, tuple(pitches), tuple(run), size + behind, lead)
 
 
 def _in_lines(elements: int, lanes: int) -> int:
