@@ -21,6 +21,7 @@ from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_loops import walk_order
+from layout_ir.lowering.prefetching import destination_ahead
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,
@@ -159,6 +160,8 @@ def _tile(box: Box, tile: Tile, schedule: Schedule) -> list[str]:
     levels = loop_levels(box, tile, schedule)
     if levels:
         lines.append("  loops over " + ", ".join(_level(box, level) for level in levels))
+    if ahead := destination_ahead(box, tile, levels, schedule):
+        lines.append(f"  asks for the destination {ahead} elements ahead of its stores")
     if schedule.streams:
         lines.append(_stores(streamed_stores(box, tile, schedule), tile))
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,6 +33,15 @@ PREFETCHED_TILES = 2
 
 STREAMS = 16
 """Rows from which on a processor's own prefetcher does not follow them all."""
+
+NEAR_BYTES = 64 << 10
+"""Size of a part of the destination below which its lines come from a near cache, without being asked for."""
+
+PLACES_OF_SET = 3
+"""Lines of one set of a first-level cache, of 8 or 12 that it has, that a tile may ask for ahead of writing them."""
+
+MIXED_LINES = 256
+"""Lines that tiles write in an order of their own, up to which the next ones are asked for ahead."""
 
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""
@@ -81,14 +91,12 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
     parts, unit = _joined(loads, lanes)
     mixed = _longest(parts) if len(parts) < len(loads) else 0  # what tiles read in an order of their own
     for level in reversed(levels):
-        axis = box.axes[level.axis]
-        step, length = level.step * axis.source_stride, _longest(parts)
+        step, length = level.step * box.axes[level.axis].source_stride, _longest(parts)
         if not 0 < step < 2 * length:
             break
         if step >= length + lanes:
             unit = step
-        trips = -(-(axis.extent if level.inside is None else level.inside) // level.step)
-        parts = [(start, end + step * (trips - 1)) for start, end in parts]
+        parts = _walked(parts, step, _trips(box, level))
         lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
         ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
         if _longest(parts) >= FORWARD_DISTANCES * ahead:
@@ -99,6 +107,75 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
         if len(parts) < before:
             mixed = _longest(parts)
     return 0
+
+
+def written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:
+    """By how many elements ahead of its stores a tile asks for what the next ones write, in one sequence or several."""
+    stores = [(store.offset, store.offset + store.lanes) for store in tile.network.stores]
+    parts, _ = _joined(stores, lanes)
+    if _longest(parts) >= MIXED_LINES // 2 * lanes:
+        return 0  # the tile itself reaches as far as would be asked for
+    return _written_forward(box, parts, levels, lanes) or _written_apart(box, parts, levels, lanes)
+
+
+def _written_forward(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+    """
+    By how many elements ahead, where tiles write one sequence of lines.
+
+    In between they may take an order of their own, in short parts; 0 where they do so in long ones, or write several.
+    """
+    most, ahead = MIXED_LINES * lanes, BYTES_ON_THE_WAY // LINE_BYTES * lanes
+    waiting: list[LoopLevel] = []
+    for level in reversed(levels):
+        waiting.append(level)
+        while waiting:
+            steps = {one: one.step * box.axes[one.axis].destination_stride for one in waiting}
+            following = next((one for one in waiting if 0 < steps[one] < 2 * _longest(parts)), None)
+            if following is None:
+                break
+            waiting.remove(following)
+            sequences = _walked(parts, steps[following], _trips(box, following))
+            if len(sequences) == 1 and not waiting and _longest(sequences) >= FORWARD_DISTANCES * ahead:
+                return ahead if following is level else 0
+            parts, _ = _joined(sequences, lanes)
+            if len(parts) < len(sequences) and _longest(parts) > most:
+                return 0
+        if waiting and _longest(parts) > most:
+            break
+    return 0
+
+
+def _written_apart(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+    """The same for several sequences; 0 where all that is on its way would not stay in a near cache."""
+    starts = [start for start, _ in parts]
+    ahead = LEAST_LINES_AHEAD * lanes
+    for level in reversed(levels):
+        step, trips = level.step * box.axes[level.axis].destination_stride, _trips(box, level)
+        if 0 < step < 2 * _longest(parts):
+            parts = _walked(parts, step, trips)
+            if _longest(parts) >= FORWARD_DISTANCES * ahead:
+                return 0 if _compete(starts, lanes) else ahead
+        elif trips * len(starts) > MIXED_LINES // 2:
+            return 0
+        else:
+            starts = [start + step * trip for trip in range(trips) for start in starts]
+    return 0
+
+
+def _compete(places: Sequence[int], lanes: int) -> bool:
+    """Whether so many places belong to one set of a first-level cache that it does not keep them all."""
+    sets = Counter(place // lanes % PAGE_LINES for place in places)
+    return max(sets.values()) > PLACES_OF_SET
+
+
+def _trips(box: Box, level: LoopLevel) -> int:
+    """How often a loop goes round."""
+    return -(-(box.axes[level.axis].extent if level.inside is None else level.inside) // level.step)
+
+
+def _walked(parts: Sequence[tuple[int, int]], step: int, trips: int) -> list[tuple[int, int]]:
+    """The parts that a loop touches, where each continues."""
+    return [(start, end + step * (trips - 1)) for start, end in parts]
 
 
 def _off_pages(ahead: int, unit: int, lanes: int) -> int:
@@ -170,9 +247,13 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
     """
     By how many elements ahead of its stores a tile asks for lines of the destination; 0 where it does not.
 
-    A line of a large destination that is written in parts has to be read first, and no processor foresees which: rows
-    with gaps between them are no sequence of lines.
+    Lines that stay in a near cache have to get there first, and a processor waits for those of a far one. A line of a
+    large destination that is written in parts has to be read first, and no processor foresees which: rows with gaps
+    between them are no sequence of lines.
     """
+    if schedule.narrows:
+        is_near = box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes
+        return 0 if is_near else written_ahead(box, tile, levels, schedule.lanes)
     if not schedule.streams or not is_copy(tile.network) or streamed_stores(box, tile, schedule):
         return 0
     strides = [box.axes[level.axis].destination_stride for level in levels]

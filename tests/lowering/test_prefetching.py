@@ -39,3 +39,20 @@ def test_lines_between_pitched_rows_are_not_asked_for():
     ahead = distances("strided<[430080, 6720, 120, 1]>", "NCHW", (84, 64, 56, 56), "f32")
     assert ahead
     assert all(distance % 120 == 0 for distance in ahead)
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "expected"),
+    [
+        ("NCHW", "onednn:nChw16c", (1, 64, 56, 60), {1280}),
+        ("NCHW", "NHWC", (1, 64, 56, 60), {1280}),
+        ("NHWC", "NCHW", (1, 64, 56, 60), {32}),  # rows of 64 planes, two lines each
+        ("NHWC", "NCHW", (1, 64, 64, 64), set[int]()),  # planes a power of two apart compete
+        ("onednn:nChw16c", "NHWC", (1, 32, 8, 8), set[int]()),  # near anyway
+        ("NCHW", "NHWC", (512, 64, 56, 60), set[int]()),  # written past the caches
+    ],
+)
+def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[int, ...], expected: set[int]):
+    module = reorder_module(layout(source), layout(destination), shape, "f32")
+    text = explain_module(Context(), module, vector_bytes=64)
+    assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
