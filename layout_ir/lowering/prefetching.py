@@ -190,7 +190,7 @@ def _longest(parts: Sequence[tuple[int, int]]) -> int:
 
 def _joined(parts: Sequence[tuple[int, int]], lanes: int) -> tuple[list[tuple[int, int]], int]:
     """
-    Parts of the source in order, as one where no line lies between them or they are no shorter than the gaps.
+    Parts of one side in order, as one where no line lies between them or they are no shorter than the gaps.
 
     And the distance that leads from a part to a part, not to a gap between them: a line where there are none.
     """
