@@ -112,7 +112,9 @@ def choose_tile(
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
         best = _best_choice(box, over_holes, vectors, best)
-    if best is None or best.cost > WORTHWHILE:
+    # parts of lines past the caches make one tile worse than another, not worse than scalar loops, which write them too
+    dear = PARTS_PAST_CACHES / PARTS_OF_LINES if past_caches else 1
+    if best is None or best.cost > WORTHWHILE * dear:
         return None
     return _unrolled(box, best, vectors)
 
