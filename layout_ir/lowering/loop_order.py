@@ -9,11 +9,8 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.prefetching import with_prefetching
+from layout_ir.lowering.prefetching import PAGE_LINES, with_prefetching
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
-
-CACHE_SETS = 64
-"""Lines after which a first-level cache's sets repeat."""
 
 COLLIDING_ROWS = 64
 """Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
@@ -94,7 +91,7 @@ def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> b
     """Whether the rows of more than one tile compete, on both sides, for the few places of one set of a cache."""
     far = (box.axes[outer].source_stride, box.axes[inner].destination_stride)
     return max(tile.extents[outer], tile.extents[inner]) >= COLLIDING_ROWS and all(
-        stride % (CACHE_SETS * lanes) == 0 for stride in far
+        stride % (PAGE_LINES * lanes) == 0 for stride in far
     )
 
 

@@ -65,8 +65,8 @@ def with_prefetching(
     """
     if not levels:
         return levels
-    forward = 0 if schedule.preferences.prefetch else read_forward(box, tile, levels, schedule.lanes)
-    if forward:
+    is_open = schedule.preferences.prefetch is None and schedule.preferences.prefetch_tiles is None
+    if is_open and (forward := read_forward(box, tile, levels, schedule.lanes)):
         return [*levels[:-1], replace(levels[-1], prefetch=forward)]
     if along_source is None or along_destination is None or along_source == along_destination:
         axis, tiles = _in_one_order(box, tile, levels, schedule, along_source, along_destination)

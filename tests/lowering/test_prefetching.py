@@ -10,6 +10,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.target import Preferences
 
 
 def distances(source: str, destination: str, shape: tuple[int, ...], dtype: str) -> list[int]:
@@ -56,3 +57,9 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
     module = reorder_module(layout(source), layout(destination), shape, "f32")
     text = explain_module(Context(), module, vector_bytes=64)
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
+
+
+def test_a_number_of_tiles_that_was_asked_for_is_kept():
+    module = reorder_module(layout("NHWC"), layout("NCHW"), (512, 64, 56, 60), "f32")
+    text = explain_module(Context(), module, vector_bytes=64, preferences=Preferences(prefetch_tiles=3))
+    assert "prefetching 3072 elements ahead" in text
