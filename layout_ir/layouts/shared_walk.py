@@ -1,14 +1,15 @@
 """
-Shared walks: boxes that read the same lines of a source are copied together, a small part of the source at a time.
+Shared walks: boxes that read the same lines of a source, or write those of a destination, are copied together.
 
-Channels of pixels that fill blocks and those that are left over are two boxes. One after the other they would read
-every line of a large source twice.
+Channels of pixels that fill blocks and those that are left over are two boxes. One after the other they would go
+through every line twice; a small part at a time, the second one finds it in the nearest cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel_group import is_regular
@@ -17,7 +18,7 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.symbols import is_symbolic
 
 STEP_BYTES = 1 << 10
-"""Distance of neighbouring steps above which boxes that read parts of every step have few lines in common."""
+"""Distance of neighbouring steps above which boxes that take parts of every step have few lines in common."""
 
 PART_STEPS = 64
 """Steps of the innermost shared axis that are copied by one box after the other."""
@@ -29,6 +30,37 @@ PART_BYTES = 16 << 10
 """Size of these steps: they stay in a first level cache until the last box has read them."""
 
 
+class Side(Enum):
+    """Whose lines boxes share."""
+
+    SOURCE = "read"
+    DESTINATION = "write"
+
+    def stride(self, axis: Axis) -> int:
+        """The distance of an axis' neighbouring steps."""
+        return axis.source_stride if self is Side.SOURCE else axis.destination_stride
+
+    def steps(self, axis: Axis) -> int:
+        """How many steps of an axis a box takes: it writes its pads, but does not read them."""
+        return axis.valid if self is Side.SOURCE else axis.extent
+
+    def offset(self, box: Box) -> int:
+        """Where a box begins."""
+        return constant_value(box.source_offset if self is Side.SOURCE else box.destination_offset)
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Boxes that take parts of the same steps of a side; or one box that does not share any."""
+
+    boxes: tuple[Box, ...]
+
+    side: Side
+
+    stride: int
+    """The distance of these steps: the shortest one that all boxes have and are inside of."""
+
+
 @dataclass(frozen=True)
 class SharedWalk:
     """Boxes with common loops around all of them."""
@@ -38,90 +70,90 @@ class SharedWalk:
     shared: int
     """How many axes, the first ones of every box, are common loops."""
 
+    side: Side
+
     def inner(self, position: int) -> Box:
         """What is copied of a box in one step of the common loops."""
         box = self.boxes[position]
         return replace(box, axes=box.axes[self.shared :])
 
 
-def sharing(boxes: Sequence[Box], element_bytes: int) -> list[tuple[Box, ...]]:
-    """All boxes, those together that read parts of the same steps of their source."""
+def sharing(boxes: Sequence[Box], element_bytes: int, side: Side) -> list[Sharing]:
+    """All boxes, those together that take parts of the same steps."""
     left = list(boxes)
-    result: list[tuple[Box, ...]] = []
+    result: list[Sharing] = []
     while left:
-        together = _partners(left, element_bytes)
-        left = [box for box in left if box not in together]
-        result.append(tuple(together))
+        found = _partners(left, element_bytes, side)
+        left = [box for box in left if box not in found.boxes]
+        result.append(found)
     return result
 
 
-def walk_together(boxes: Sequence[Box], element_bytes: int) -> tuple[SharedWalk, list[Box]] | None:
+def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tuple[SharedWalk, list[Box]] | None:
     """
     The walk of boxes that share lines, the innermost common axis in parts, and boxes with what is left of that axis.
 
-    None where there are too few steps for parts.
+    `leaving`: how many steps are left at least. None where there are too few steps for parts, or one box only.
     """
-    outer = [_outer(box, _stride_of_steps(boxes)) for box in boxes]
-    extent, stride = outer[0][-1].extent, outer[0][-1].source_stride
+    if len(together.boxes) == 1:
+        return None
+    outer = [_outer(box, together) for box in together.boxes]
+    extent = outer[0][-1].extent
     steps = PART_STEPS
-    while steps > LEAST_PART_STEPS and steps * stride * element_bytes > PART_BYTES:
+    while steps > LEAST_PART_STEPS and steps * together.stride * element_bytes > PART_BYTES:
         steps //= 2
-    whole = extent // steps * steps
+    whole = (extent - leaving) // steps * steps
     if whole < 2 * steps:
         return None
     walked: list[Box] = []
     rest: list[Box] = []
-    for box, common in zip(boxes, outer, strict=True):
+    for box, common in zip(together.boxes, outer, strict=True):
         first, last = cut_box(box, box.axes.index(common[-1]), whole)
-        walked.append(_in_parts(first, stride, steps))
+        walked.append(_in_parts(first, together, steps))
         rest += [last] if whole < extent else []
-    return SharedWalk(tuple(walked), len(outer[0])), rest
+    return SharedWalk(tuple(walked), len(outer[0]), together.side), rest
 
 
-def _partners(boxes: Sequence[Box], element_bytes: int) -> list[Box]:
-    """The first box with all others that read parts of the same steps."""
+def _partners(boxes: Sequence[Box], element_bytes: int, side: Side) -> Sharing:
+    """The first box with all others that take parts of the same steps."""
     first = boxes[0]
-    if not _can_share(first):
-        return [first]
-    for stride in sorted({axis.source_stride for axis in first.axes}):
+    strides = sorted({side.stride(axis) for axis in first.axes}) if _can_share(first, side) else []
+    for stride in strides:
         if stride * element_bytes > STEP_BYTES:
             break
-        found = [box for box in boxes if _can_share(box) and _reads_of_the_same_steps(box, first, stride)]
+        own = Sharing((first,), side, stride)
+        found = [box for box in boxes if _can_share(box, side) and _is_inside_of_the_same_steps(box, own)]
         if len(found) > 1 and first in found:
-            return found
-    return [first]
+            return replace(own, boxes=tuple(found))
+    return Sharing((first,), side, 0)
 
 
-def _reads_of_the_same_steps(box: Box, other: Box, stride: int) -> bool:
-    span = sum((axis.valid - 1) * axis.source_stride for axis in box.axes if axis.source_stride < stride)
-    apart = abs(constant_value(box.source_offset) - constant_value(other.source_offset))
-    common = [_outer(one, stride) for one in (box, other)]
-    places = [[(axis.extent, axis.valid, axis.source_stride) for axis in axes] for axes in common]
+def _is_inside_of_the_same_steps(box: Box, steps: Sharing) -> bool:
+    first, side, stride = steps.boxes[0], steps.side, steps.stride
+    span = sum((side.steps(axis) - 1) * side.stride(axis) for axis in box.axes if side.stride(axis) < stride)
+    apart = abs(side.offset(box) - side.offset(first))
+    common = [_outer(one, steps) for one in (box, first)]
+    places = [[(axis.extent, axis.valid, side.stride(axis)) for axis in axes] for axes in common]
     return span < stride and apart < stride and places[0] == places[1] and all(axis.is_full for axis in common[0])
 
 
-def _stride_of_steps(boxes: Sequence[Box]) -> int:
-    """The distance of the steps that boxes share: the shortest one that all of them have and are inside of."""
-    strides = sorted({axis.source_stride for axis in boxes[0].axes})
-    return next(s for s in strides if all(_reads_of_the_same_steps(box, boxes[0], s) for box in boxes))
-
-
-def _can_share(box: Box) -> bool:
+def _can_share(box: Box, side: Side) -> bool:
     return (
         is_regular(box)
         and not box.is_fill
-        and all(axis.source_stride > 0 and not is_symbolic(axis.extent) for axis in box.axes)
+        and all(side.stride(axis) > 0 and not is_symbolic(axis.extent) for axis in box.axes)
     )
 
 
-def _outer(box: Box, stride: int) -> list[Axis]:
-    """The axes from one step of the source to another, outermost first."""
-    return sorted((axis for axis in box.axes if axis.source_stride >= stride), key=lambda axis: -axis.source_stride)
+def _outer(box: Box, together: Sharing) -> list[Axis]:
+    """The axes from one step to another, outermost first."""
+    stride = together.side.stride
+    return sorted((axis for axis in box.axes if stride(axis) >= together.stride), key=lambda axis: -stride(axis))
 
 
-def _in_parts(box: Box, stride: int, steps: int) -> Box:
+def _in_parts(box: Box, together: Sharing, steps: int) -> Box:
     """The box with its common axes in front, the innermost cut into parts of some steps."""
-    *outer, axis = _outer(box, stride)
+    *outer, axis = _outer(box, together)
     count = axis.extent // steps
     parts = replace(
         axis,

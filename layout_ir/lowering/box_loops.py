@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
@@ -22,13 +23,15 @@ class Buffers:
     """None where pads are left as they are."""
 
 
-def emit_box(builder: LoopBuilder, box: Box, buffers: Buffers, threads: bool = False) -> None:
+def emit_box(
+    builder: LoopBuilder, box: Box, buffers: Buffers, threads: bool = False, started: Sequence[SSAValue] = ()
+) -> None:
     """
     The loops of a box, in the order of its axes; an axis that ends in pads becomes two loops.
 
-    `threads`: the outermost loop is parallel.
+    `threads`: the outermost loop is parallel. `started`: where loops that are there already are, along the first axes.
     """
-    _emit(builder, _Place(box, buffers, threads), is_pad=False)
+    _emit(builder, _Place(box, buffers, threads, tuple(started)), is_pad=False)
 
 
 @dataclass(frozen=True)

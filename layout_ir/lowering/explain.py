@@ -35,6 +35,8 @@ from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import inside_of_lines, moves_alike, split
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
+SCALAR_LOOPS = "  scalar loops: a tile would not be cheaper"
+
 
 def explain_module(
     context: Context,
@@ -109,20 +111,21 @@ def _by_tiles(boxes: Sequence[TiledWalk | Box], schedule: Schedule, source_size:
             continue
         tile = tile_of(box, schedule, source_size)
         lines.append(str(box))
-        lines += ["  scalar loops: a tile would not be cheaper"] if tile is None else _tile(box, tile, schedule)
+        lines += [SCALAR_LOOPS] if tile is None else _tile(box, tile, schedule, loop_levels(box, tile, schedule))
     return lines
 
 
 def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
     """The lines of boxes inside of common loops: what each does there, and the loops."""
     lines: list[str] = []
-    for position, tile in enumerate(tiled.tiles):
-        inner = tiled.walk.inner(position)
-        lines.append(str(inner))
-        lines += _tile(inner, tile, replace(schedule, threads=False))
+    for position, box in enumerate(tiled.walk.boxes):
+        lines.append(str(tiled.walk.inner(position)))
+        tile, levels = tiled.tile(position), tiled.levels(position, schedule)
+        lines += [SCALAR_LOOPS] if tile is None else _tile(box, tile, schedule, levels, tiled.walk.shared)
     loops = [f"{axis.name}, {axis.extent} times" for axis in tiled.axes]
     first = " (parallel)" if schedule.threads else ""
-    lines.append(f"  all {len(tiled.tiles)} read the same lines, inside of loops over {loops[0]}{first}")
+    together = f"  all {len(tiled.tiles)} {tiled.walk.side.value} the same lines"
+    lines.append(f"{together}, inside of loops over {loops[0]}{first}")
     lines[-1] += "".join(f"; {loop}" for loop in loops[1:])
     return lines
 
@@ -154,12 +157,11 @@ def _panel(panel: Panel, schedule: Schedule) -> list[str]:
     return [*lines, streamed]
 
 
-def _tile(box: Box, tile: Tile, schedule: Schedule) -> list[str]:
-    """The lines of one tile: what it covers, what it costs, and the loops around it."""
+def _tile(box: Box, tile: Tile, schedule: Schedule, levels: Sequence[LoopLevel], common: int = 0) -> list[str]:
+    """The lines of one tile: what it covers, what it costs, and the loops around it but for the first common ones."""
     lines = [f"  {_tile_text(box, tile)}"]
-    levels = loop_levels(box, tile, schedule)
-    if levels:
-        lines.append("  loops over " + ", ".join(_level(box, level) for level in levels))
+    if levels[common:]:
+        lines.append("  loops over " + ", ".join(_level(box, level) for level in levels[common:]))
     if ahead := destination_ahead(box, tile, levels, schedule):
         lines.append(f"  asks for the destination {ahead} elements ahead of its stores")
     if schedule.streams:

@@ -1,4 +1,4 @@
-"""Boxes that read the same lines of a large source, as tiles inside of common loops."""
+"""Boxes that share lines, those of a large source or of a destination in the caches, inside of common loops."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from xdsl.ir import SSAValue
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shared_walk import SharedWalk, sharing, walk_together
+from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
 from layout_ir.layouts.tiling import Tile, within_storage
-from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import keeps_lines_apart, loop_levels
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_loops import TileEmitter, level_loop
+
+SCALAR_COST = 1.5
+"""Instructions for an element by scalar loops."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,32 @@ class TiledWalk:
 
     walk: SharedWalk
 
-    tiles: tuple[Tile, ...]
+    tiles: tuple[Tile | None, ...]
+    """None where scalar loops are as good."""
 
     order: tuple[int, ...]
     """The common axes, outermost loop first: that one threads share."""
+
+    @property
+    def cost(self) -> float:
+        """Estimated instructions for a cell."""
+        cells = [self.walk.inner(position).cells for position in range(len(self.tiles))]
+        costs = [SCALAR_COST if tile is None else tile.cost for tile in self.tiles]
+        return sum(cost * count for cost, count in zip(costs, cells, strict=True)) / sum(cells)
+
+    def tile(self, position: int) -> Tile | None:
+        """The tile of a box, as one of the box with its common axes."""
+        tile = self.tiles[position]
+        return None if tile is None else replace(tile, extents=(*[1] * self.walk.shared, *tile.extents))
+
+    def levels(self, position: int, schedule: Schedule) -> list[LoopLevel]:
+        """The loops around the tile of a box: the common ones, then its own."""
+        tile = self.tiles[position]
+        own = [] if tile is None else loop_levels(self.walk.inner(position), tile, replace(schedule, threads=False))
+        return [
+            *(LoopLevel(i, 1) for i in self.order),
+            *(replace(level, axis=self.walk.shared + level.axis) for level in own),
+        ]
 
     @property
     def axes(self) -> list[Axis]:
@@ -39,16 +65,41 @@ class TiledWalk:
 
 
 def with_walks(boxes: Sequence[Box], schedule: Schedule, source_size: int, writes_pads: bool) -> list[TiledWalk | Box]:
-    """The boxes of a large source that tiles can copy together as walks, and all others as they are."""
+    """The boxes that go together as walks, and all others as they are."""
     width = LINE_BYTES // schedule.lanes
-    if not schedule.prefetches or not schedule.has_line_vectors:
+    if not (schedule.prefetches or schedule.narrows) or not schedule.has_line_vectors:
         return list(boxes)
+    sides = (Side.DESTINATION, Side.SOURCE) if schedule.narrows else (Side.SOURCE,)
+    left: list[Box] = list(boxes)
     result: list[TiledWalk | Box] = []
-    for together in sharing(boxes, width):
-        found = walk_together(together, width) if len(together) > 1 else None
+    for side in sides:
+        alone: list[Box] = []
+        for together in sharing(left, width, side):
+            found = _best_walk(together, schedule, source_size, writes_pads)
+            if found is None:
+                alone += together.boxes
+            else:
+                result += [found[0], *found[1]]
+        left = alone
+    return [*result, *left]
+
+
+def _best_walk(
+    together: Sharing, schedule: Schedule, source_size: int, writes_pads: bool
+) -> tuple[TiledWalk, list[Box]] | None:
+    """
+    The walk of some boxes with what it leaves, None where they had better go one by one.
+
+    In the caches one may end before the last steps: with more of the source behind them, tiles load what they do not
+    need. A large copy waits for memory in any case.
+    """
+    best: tuple[TiledWalk, list[Box]] | None = None
+    for leaving in (0, 1) if schedule.narrows else (0,):
+        found = walk_together(together, LINE_BYTES // schedule.lanes, leaving)
         tiled = None if found is None else _tiled(found[0], schedule, source_size, writes_pads)
-        result += list(together) if found is None or tiled is None else [tiled, *found[1]]
-    return result
+        if found is not None and tiled is not None and (best is None or tiled.cost < best[0].cost):
+            best = tiled, found[1]
+    return best
 
 
 def emit_walk(builder: LoopBuilder, tiled: TiledWalk, buffers: Buffers, schedule: Schedule) -> None:
@@ -61,40 +112,41 @@ def emit_walk(builder: LoopBuilder, tiled: TiledWalk, buffers: Buffers, schedule
             bounds = builder.constant(0), builder.constant(axis.extent)
             is_parallel = schedule.threads and number == 0
             common[i] = loops.enter_context(builder.loop_between(*bounds, f"{axis.name}_part", 1, is_parallel))
-        for position, tile in enumerate(tiled.tiles):
-            _emit_inner(builder, walk, position, tile, common, buffers, replace(schedule, threads=False))
+        for position in range(len(tiled.tiles)):
+            _emit_inner(builder, tiled, position, common, buffers, schedule)
 
 
 def _emit_inner(
     builder: LoopBuilder,
-    walk: SharedWalk,
+    tiled: TiledWalk,
     position: int,
-    tile: Tile,
     common: dict[int, SSAValue],
     buffers: Buffers,
     schedule: Schedule,
 ) -> None:
-    inner = walk.inner(position)
-    count = len(inner.axes)
-    box = replace(inner, axes=(*inner.axes, *walk.boxes[position].axes[: walk.shared]))
-    whole = replace(tile, extents=(*tile.extents, *[1] * walk.shared))
-    levels = loop_levels(inner, tile, schedule)
+    box, tile = tiled.walk.boxes[position], tiled.tile(position)
+    if tile is None:
+        emit_box(builder, box, buffers, started=[common[i] for i in range(tiled.walk.shared)])
+        return
+    levels = tiled.levels(position, schedule)
     with ExitStack() as loops:
-        starts = {count + i: value for i, value in common.items()}
-        for level in levels:
-            starts[level.axis] = loops.enter_context(level_loop(builder, inner.axes[level.axis], level, starts))
-        TileEmitter(builder, buffers, schedule).emit(box, whole, starts, levels)
+        starts = dict(common)
+        for level in levels[tiled.walk.shared :]:
+            starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts))
+        TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
 
 
 def _tiled(walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: bool) -> TiledWalk | None:
-    """The walk with its tiles; None where a box has none, or threads could not share it without sharing lines."""
-    tiles: list[Tile] = []
+    """The walk with its tiles; None where threads could not share it without sharing lines."""
+    tiles: list[Tile | None] = []
     for position, box in enumerate(walk.boxes):
         inner, size = within_storage(box, walk.inner(position), source_size)
         tile = tile_of(inner, schedule, size)
-        if tile is None or (box.is_padded and not writes_pads):
-            return None
+        if box.is_padded and not writes_pads:
+            tile = None
         tiles.append(tile)
+    if schedule.prefetches and None in tiles:
+        return None  # the loads of scalar loops are as many as those of tiles
     order = list(range(walk.shared))
     if schedule.threads:
         shared = next((i for i in order if _can_be_shared(walk, i, schedule.lanes)), None)

@@ -1,4 +1,4 @@
-"""Kernels that copy boxes which read the same lines of a source together: right at every size, with threads or not."""
+"""Kernels that copy boxes which share lines of a side together: right at every size, with threads or not."""
 
 from __future__ import annotations
 
@@ -34,6 +34,19 @@ APART = (
 )
 
 
+CACHED = (
+    _reorder("onednn:nChw16c", "NHWC", (2, 35, 30, 41), "f32"),
+    _reorder("onednn:nChw16c", "NHWC", (1, 37, 64, 16), "i8"),  # nothing left of the pixels
+    _reorder("ascend:NC1HWC0", "NHWC", (3, 19, 23, 31), "f16"),
+    _reorder("onednn:nChw8c", "NHWC", (1, 11, 40, 41), "f64"),
+    _reorder("onednn:nCw32c", "onednn:nwc", (2, 70, 900), "i16"),
+    _reorder("NHWC", "onednn:nChw16c", (5, 35, 28, 32), "f16"),  # ends early: loads reach further
+    _reorder("NHWC", "onednn:nChw16c", (1, 35, 43, 43), "f32", 7),
+    _reorder("NHWC", "onednn:nChw16c", (4, 35, 32, 32), "i8", None),  # pads are left as they are: scalar loops inside
+)
+"""Reorders of data that stay in the caches."""
+
+
 def loops(reorders: tuple[Reorder, ...], threads: bool = False, stream_bytes: int = 0) -> ModuleOp:
     """The module of reorders whose sources count as large."""
     return lowered(reorders, 64, threads, stream_bytes=stream_bytes)
@@ -47,7 +60,9 @@ def has_walk(module: ModuleOp) -> list[bool]:
 def test_which_are_copied_together() -> None:
     assert all(has_walk(loops(TOGETHER)))
     assert not any(has_walk(loops(APART)))
-    assert not any(has_walk(loops(TOGETHER, stream_bytes=1 << 24)))
+    assert all(has_walk(loops(CACHED, stream_bytes=1 << 24)))
+    without_pads = APART[2]  # scalar loops may be part of a walk there
+    assert has_walk(loops(APART, stream_bytes=1 << 24)) == [reorder is without_pads for reorder in APART]
 
 
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
@@ -57,9 +72,21 @@ def test_every_size(threads: bool, tmp_path: Path) -> None:
     assert not found, "\n".join(found)
 
 
-def test_interpreted() -> None:
-    reorders = (TOGETHER[1], TOGETHER[4])
-    found = faults(reorders, interpreted(loops(reorders)))
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_in_the_caches(threads: bool, tmp_path: Path) -> None:
+    reorders = (*CACHED, *TOGETHER, *APART)
+    module = loops(reorders, threads, stream_bytes=1 << 24)
+    found = faults(reorders, kernels(module, tmp_path, *(["-fopenmp"] if threads else [])))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "reorders, stream_bytes",
+    [((TOGETHER[1], TOGETHER[4]), 0), ((CACHED[0], CACHED[5]), 1 << 24)],
+    ids=["large", "cached"],
+)
+def test_interpreted(reorders: tuple[Reorder, ...], stream_bytes: int) -> None:
+    found = faults(reorders, interpreted(loops(reorders, stream_bytes=stream_bytes)))
     assert not found, "\n".join(found)
 
 

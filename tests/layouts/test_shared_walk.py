@@ -11,11 +11,14 @@ import layout_ir as li
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.shared_walk import PART_BYTES, sharing, walk_together
+from layout_ir.layouts.shared_walk import PART_BYTES, Side, sharing, walk_together
 
 
-def boxes_of(destination: str, shape: tuple[int, ...]) -> tuple[Box, ...]:
-    layouts = li.layout("NHWC"), li.layout(destination)
+def boxes_of(blocks: str, shape: tuple[int, ...], side: Side = Side.SOURCE) -> tuple[Box, ...]:
+    """The boxes from pixels to blocks, whose pixels are the source; or from blocks to pixels."""
+    layouts = [li.layout("NHWC"), li.layout(blocks)]
+    if side is Side.DESTINATION:
+        layouts.reverse()
     return make_plan(*(layout.index_map(shape, "f32") for layout in layouts)).boxes
 
 
@@ -30,31 +33,35 @@ def copies(box: Box) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("leaving", [0, 1])
 @pytest.mark.parametrize("seed", range(20))
-def test_walks_copy_what_their_boxes_do(seed: int) -> None:
+def test_walks_copy_what_their_boxes_do(seed: int, leaving: int, side: Side) -> None:
     rng = random.Random(seed)
     shape = (rng.randint(1, 2), rng.randint(9, 40), rng.randint(8, 14), rng.randint(8, 14))
     block = rng.choice([4, 8, 16])
-    boxes = boxes_of(f"onednn:nChw{block}c", shape)
+    boxes = boxes_of(f"onednn:nChw{block}c", shape, side)
     seen: list[Box] = []
-    for together in sharing(boxes, 4):
-        seen += together
-        found = walk_together(together, 4) if len(together) > 1 else None
+    for together in sharing(boxes, 4, side):
+        seen += together.boxes
+        found = walk_together(together, 4, leaving)
         if found is None:
             continue
         walk, rest = found
-        before = sorted(copy for box in together for copy in copies(box))
+        before = sorted(copy for box in together.boxes for copy in copies(box))
         assert sorted(copy for box in (*walk.boxes, *rest) for copy in copies(box)) == before
-        common = [[(axis.extent, axis.source_stride) for axis in box.axes[: walk.shared]] for box in walk.boxes]
+        common = [[(axis.extent, side.stride(axis)) for axis in box.axes[: walk.shared]] for box in walk.boxes]
         assert all(axes == common[0] for axes in common)
         for position in range(len(walk.boxes)):
-            low, high = walk.inner(position).source_span
-            assert (high - low) * 4 < PART_BYTES
+            axes = walk.inner(position).axes
+            assert sum((axis.valid - 1) * side.stride(axis) for axis in axes) * 4 < PART_BYTES
+        assert len(rest) == (len(walk.boxes) if rest or leaving else 0)
     assert sorted(map(str, seen)) == sorted(map(str, boxes))
 
 
+@pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize(
-    "destination, shape, sizes",
+    "blocks, shape, sizes",
     [
         ("onednn:nChw16c", (2, 35, 16, 16), [2]),
         ("onednn:nChw16c", (2, 32, 16, 16), [1]),
@@ -62,12 +69,12 @@ def test_walks_copy_what_their_boxes_do(seed: int) -> None:
         ("NCHW", (2, 35, 16, 16), [1]),
     ],
 )
-def test_boxes_that_read_the_same_pixels_are_together(
-    destination: str, shape: tuple[int, ...], sizes: list[int]
+def test_boxes_that_share_pixels_are_together(
+    blocks: str, shape: tuple[int, ...], sizes: list[int], side: Side
 ) -> None:
-    assert [len(together) for together in sharing(boxes_of(destination, shape), 4)] == sizes
+    assert [len(together.boxes) for together in sharing(boxes_of(blocks, shape, side), 4, side)] == sizes
 
 
 def test_short_axes_are_left_alone() -> None:
-    (together,) = sharing(boxes_of("onednn:nChw16c", (2, 35, 7, 9)), 4)
+    (together,) = sharing(boxes_of("onednn:nChw16c", (2, 35, 7, 9)), 4, Side.SOURCE)
     assert walk_together(together, 4) is None

@@ -24,9 +24,27 @@
 // THREADS-NEXT:      ^bb0(%c_d_part: index):
 // THREADS-NEXT:        scf.for %a_part =
 
+// in the caches too, with ordinary stores
 // SMALL-LABEL: func.func @left_over(
-// SMALL-NOT:     _part
+// SMALL:         scf.for %a_part = %{{.*}} to
+// SMALL-NEXT:      scf.for %c_d_part =
+// SMALL-NOT:     nontemporal
 func.func @left_over(%x: !pixels, %y: !blocks) {
   layout.copy %x, %y : !pixels to !blocks
+  func.return
+}
+
+// there, boxes that write the same lines go together as well: what is left over by scalar loops
+// SMALL-LABEL: func.func @left_over_of_destination(
+// SMALL:         scf.for %a_part = %{{.*}} to
+// SMALL-NEXT:      scf.for %c_d_part =
+// SMALL-NEXT:        scf.for %c_d =
+// SMALL:               vector.load
+// SMALL:               vector.store
+// SMALL:             scf.for %c_d_1 =
+// SMALL-NEXT:          scf.for %b =
+// SMALL:                 memref.load
+func.func @left_over_of_destination(%x: !blocks, %y: !pixels) {
+  layout.copy %x, %y : !blocks to !pixels
   func.return
 }
