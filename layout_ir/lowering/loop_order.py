@@ -59,7 +59,8 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then.
     """
     outer, inner = along_destination, along_source
-    if schedule.narrows and _leaves_parts(box, tile, schedule):
+    gathers = _gathers_colliding_lines(box, tile, schedule, along_destination)
+    if gathers or (schedule.narrows and _leaves_parts(box, tile, schedule)):
         outer, inner = inner, outer
     levels: list[LoopLevel] = []
     inside: list[LoopLevel] = []
@@ -67,7 +68,8 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     if block_tiles is None:
         block_tiles = schedule.block_tiles
         is_read_whole = box.axes[along_source].extent <= block_tiles * tile.extents[along_source]
-        if _rows_collide(box, tile, schedule.lanes, outer, inner) or (schedule.prefetches and is_read_whole):
+        is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
+        if is_collision or (schedule.prefetches and is_read_whole):
             block_tiles = 1  # tiles that follow each other along the destination read one sequence of lines already
     for i in (inner, outer) if block_tiles > 1 else (outer, inner):
         step = tile.extents[i]
@@ -85,6 +87,17 @@ def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
     if not is_trusted and not covers_whole_lines(box, tile, schedule.lanes):
         return True
     return not schedule.at_line and not is_copy(tile.network)  # a copy's loads are as many lines in parts
+
+
+def _gathers_colliding_lines(box: Box, tile: Tile, schedule: Schedule, along_destination: int) -> bool:
+    """
+    Whether a copy in the caches puts whole lines next to each other that all belong to one set of a cache.
+
+    No line is read twice, so that nothing is gained by blocks; in the order of the destination that is one sequence.
+    """
+    row = max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
+    is_colliding = box.axes[along_destination].source_stride % (PAGE_LINES * schedule.lanes) == 0
+    return schedule.narrows and is_copy(tile.network) and row >= schedule.lanes and is_colliding
 
 
 def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:
