@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
@@ -39,6 +40,9 @@ NEAR_BYTES = 64 << 10
 
 PLACES_OF_SET = 3
 """Lines of one set of a first-level cache, of 8 or 12 that it has, that a tile may ask for ahead of writing them."""
+
+PLACES_FOR_GAPS = 10
+"""The same for lines that the very next tiles write."""
 
 MIXED_LINES = 256
 """Lines that tiles write in an order of their own, up to which the next ones are asked for ahead."""
@@ -113,9 +117,24 @@ def written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int)
     """By how many elements ahead of its stores a tile asks for what the next ones write, in one sequence or several."""
     stores = [(store.offset, store.offset + store.lanes) for store in tile.network.stores]
     parts, _ = _joined(stores, lanes)
-    if _longest(parts) >= MIXED_LINES // 2 * lanes:
-        return 0  # the tile itself reaches as far as would be asked for
-    return _written_forward(box, parts, levels, lanes) or _written_apart(box, parts, levels, lanes)
+    reaches_far = _longest(parts) >= MIXED_LINES // 2 * lanes  # as far as would be asked for
+    forward = 0 if reaches_far else _written_forward(box, parts, levels, lanes)
+    apart = 0 if reaches_far or forward else _written_apart(box, parts, levels, lanes)
+    return forward or apart or _gap_filled_next(box, stores, levels, lanes)
+
+
+def _gap_filled_next(box: Box, stores: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+    """
+    By how many elements ahead a tile asks for the lines between its own, where the next tiles write them at once.
+
+    0 where it leaves no such lines, or so many of one set of a cache that they do not stay.
+    """
+    starts = sorted(start for start, _ in stores)
+    pitch = min((after - before for before, after in pairwise(starts)), default=0)
+    step = levels[-1].step * box.axes[levels[-1].axis].destination_stride if levels else 0
+    is_filled = step == lanes and step * _trips(box, levels[-1]) == pitch
+    is_regular = is_filled and all((start - starts[0]) % pitch == 0 for start in starts)
+    return step if is_regular and not _compete(starts, lanes, PLACES_FOR_GAPS) else 0
 
 
 def _written_forward(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
@@ -162,10 +181,10 @@ def _written_apart(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[
     return 0
 
 
-def _compete(places: Sequence[int], lanes: int) -> bool:
-    """Whether so many places belong to one set of a first-level cache that it does not keep them all."""
+def _compete(places: Sequence[int], lanes: int, most: int = PLACES_OF_SET) -> bool:
+    """Whether more than so many places belong to one set of a first-level cache, so that it does not keep them all."""
     sets = Counter(place // lanes % PAGE_LINES for place in places)
-    return max(sets.values()) > PLACES_OF_SET
+    return max(sets.values()) > most
 
 
 def _trips(box: Box, level: LoopLevel) -> int:

@@ -49,6 +49,8 @@ def test_lines_between_pitched_rows_are_not_asked_for():
         ("NCHW", "NHWC", (1, 64, 56, 60), {1280}),
         ("NHWC", "NCHW", (1, 64, 56, 60), {32}),  # rows of 64 planes, two lines each
         ("NHWC", "NCHW", (1, 64, 64, 64), set[int]()),  # planes a power of two apart compete
+        ("NHWC", "NCHW", (4, 4, 64, 64), {16}),  # less so the lines that the very next tile writes
+        ("onednn:oihw", "onednn:OIhw8i16o2i", (176, 176, 3, 3), {16}),  # the other half of 128 bytes
         ("onednn:nChw16c", "NHWC", (1, 32, 8, 8), set[int]()),  # near anyway
         ("NCHW", "NHWC", (512, 64, 56, 60), set[int]()),  # written past the caches
     ],
