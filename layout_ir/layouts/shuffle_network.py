@@ -8,6 +8,7 @@ rewrites that make one shorter or put it into a better order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -64,6 +65,20 @@ class Network:
     def cost(self) -> float:
         """Vector instructions, weighted: the quantity that a choice between networks minimises."""
         return sum(map(self.cost_of, self.values)) + len(self.stores)
+
+    @cached_property
+    def most_live(self) -> int:
+        """How many values have to be kept at the same time, each stored as soon as it is there."""
+        last_use = list(range(len(self.values)))
+        for number, value in enumerate(self.values):
+            if isinstance(value, Shuffle):
+                last_use[value.left] = last_use[value.right] = number
+        ends = Counter(last_use)
+        live = most = 0
+        for number in range(len(self.values)):
+            most = max(most, live + 1)
+            live += 1 - ends[number]
+        return most
 
     def cost_of(self, value: Value) -> float:
         """Vector instructions of one value."""

@@ -50,6 +50,9 @@ TOLERATED_OVERLAP = 1.2
 PARTS_OF_LINES, PARTS_PAST_CACHES = 1.25, 2.0
 """What vectors that are shorter than a line, or that overlap, cost more: in the caches, and past them."""
 
+REGISTERS = 32
+"""Vectors that a processor keeps; each further one is written and read again."""
+
 STREAMED_AGAIN = 1.02
 """Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
 
@@ -141,7 +144,13 @@ def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice |
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
         run = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
-        for target, split_odd in ((lanes, False), (lanes, True), (8 * lanes, False), (lanes // 2, True)):
+        for target, split_odd in (
+            (lanes, False),
+            (lanes, True),
+            (8 * lanes, False),
+            (lanes // 2, True),
+            (2 * lanes, False),
+        ):
             rows = destination_rows(box.axes, run, max(target, 1), split_odd)
             if (run, rows) in tried:
                 continue
@@ -160,11 +169,22 @@ def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
     A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
     lines in parts.
     """
-    stores, lanes = tile.network.stores, vectors.lanes
-    parts = PARTS_PAST_CACHES if vectors.past_caches else PARTS_OF_LINES
-    writes_parts = any(store.lanes < lanes for store in stores) or len(stores) * lanes > tile.elements
     overlap = max(walked_cells(box, tile) / TOLERATED_OVERLAP, 1)
-    return tile.cost * overlap * (parts if writes_parts else 1)
+    spilled = max(tile.network.most_live - REGISTERS, 0)
+    return (tile.cost + spilled / tile.elements) * overlap * _price_of_parts(tile, vectors)
+
+
+def _price_of_parts(tile: Tile, vectors: Vectors) -> float:
+    """What it costs more that a tile writes lines in parts: in the caches, only the ends of long runs are parts."""
+    stores, lanes = tile.network.stores, vectors.lanes
+    if all(store.lanes == lanes for store in stores) and len(stores) * lanes == tile.elements:
+        return 1
+    if vectors.past_caches:
+        return PARTS_PAST_CACHES
+    spans = sorted((store.offset, store.offset + store.lanes) for store in stores)
+    reached = itertools.accumulate((end for _, end in spans), max)
+    runs = 1 + sum(start > end for (start, _), end in zip(spans[1:], reached, strict=False))
+    return 1 + (PARTS_OF_LINES - 1) * min(lanes * runs / tile.elements, 1)
 
 
 def loose_pads(box: Box, tile: Tile) -> list[int]:

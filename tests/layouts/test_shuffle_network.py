@@ -54,6 +54,11 @@ def test_a_square_transpose_takes_one_stage_a_bit(lanes: int):
     assert all(store.lanes == lanes for store in network.stores)
 
 
+@pytest.mark.parametrize(("rows", "columns", "most"), [(4, 4, 6), (8, 8, 10), (16, 16, 18), (1, 64, 1), (2, 64, 3)])
+def test_how_many_values_are_kept(rows: int, columns: int, most: int):
+    assert check(transpose(rows, columns), [], columns if rows == columns else 16).most_live == most
+
+
 def test_interleaved_colours_are_two_shuffles_a_vector():
     network = check(transpose(3, 16), [], 16)
     assert sum(isinstance(value, Load) for value in network.values) == 3

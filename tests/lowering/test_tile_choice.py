@@ -64,6 +64,15 @@ def test_vectors_of_half_a_line(source: str, destination: str, shape: tuple[int,
     assert tile_of(box, schedule_of(32, SMALL), size) == choose_tile(box, LINE // 2, size, 4)
 
 
+@pytest.mark.parametrize(("element_bytes", "lanes"), [(4, 8), (2, 32), (1, 64)])
+def test_shuffles_of_small_elements_are_several_instructions(element_bytes: int, lanes: int) -> None:
+    (box,), size = boxes("nhwc", "nchw", (1, 3, 209, 209))
+    schedule = choose_schedule(Target(64), element_bytes, SMALL, SMALL)
+    chosen = tile_of(box, schedule, size)
+    assert chosen is not None
+    assert {store.lanes for store in chosen.network.stores} == {lanes}
+
+
 @pytest.mark.parametrize("channels", [3, 5, 16, 35])
 @pytest.mark.parametrize("destination", ["nhwc", "nChw8c", "nChw16c", "nChw32c"])
 def test_no_choice_is_worse_than_the_wide_one(channels: int, destination: str) -> None:
