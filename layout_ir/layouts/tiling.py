@@ -263,7 +263,9 @@ def _elements(
         places = [target + inside[place] if place in inside else PAD for place in range(length)]
         is_valid = _is_valid(axes, row_axes, row)
         elements.append([(source + place if is_valid else None, to) for place, to in enumerate(places)])
-    covered = {destination for row in elements for _, destination in row}
+    covered = {destination for row in elements for _, destination in row} - {PAD}
+    if len(covered) == math.prod(extents):
+        return elements, []
     everything = [
         sum(axis.destination_at(step) for axis, step in zip(axes, steps, strict=True))
         for steps in itertools.product(*map(range, extents))

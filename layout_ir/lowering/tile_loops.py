@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeVar, cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -206,8 +206,7 @@ class TileEmitter:
                 return self.builder.splat(self.buffers.pad, lanes)
             case Shuffle(left=left, right=right, mask=mask):
                 kind = _vector_type(self.buffers.source, len(mask))
-                lanes = DenseArrayBase.from_list(i64, mask)
-                operation = vector.ShuffleOp(earlier[left], earlier[right], lanes, result_type=kind)
+                operation = vector.ShuffleOp(earlier[left], earlier[right], _lanes(mask), result_type=kind)
                 self.builder.insert(operation)
                 return self._named(operation.result, "mixed")
 
@@ -221,6 +220,12 @@ class TileEmitter:
     def _named(value: SSAValue, hint: str) -> SSAValue:
         value.name_hint = hint
         return value
+
+
+@lru_cache(maxsize=1024)
+def _lanes(mask: tuple[int, ...]) -> DenseArrayBase[I64]:
+    """The attribute of a mask, of which a network has many but few different ones."""
+    return DenseArrayBase.from_list(i64, mask)
 
 
 def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
