@@ -59,6 +59,12 @@ KEPT_BYTES = 400 << 10
 DRIVEN_OUT_COST = 0.2
 """What more costs, likewise."""
 
+CROWDED_BYTES = 292 << 10
+"""Size of a scratch buffer of many rows from which on too little is left of that cache for lines on their way."""
+
+CROWDED_COST = 0.05
+"""What that costs, likewise."""
+
 SHARED_TRIPS = 8
 """Trips of a loop from which on threads share it evenly enough."""
 
@@ -134,10 +140,11 @@ def _cache_cost(panel: Panel, element_bytes: int) -> float:
     """What it costs that the scratch does not stay in the nearest cache, nor all of a panel in the next one."""
     size = panel.size * element_bytes
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    far = 1.0 if size > NEAR_BYTES else 0.0
+    driven_out = DRIVEN_OUT_COST if kept > KEPT_BYTES else 0
     if _rows_of_source(panel) <= FEW_ROWS:
-        far = min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1)
-    return FAR_COST * far + (DRIVEN_OUT_COST if kept > KEPT_BYTES else 0)
+        return FAR_COST * min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1) + driven_out
+    crowded = CROWDED_COST if size > CROWDED_BYTES else 0
+    return (FAR_COST if size > NEAR_BYTES else 0) + driven_out + crowded
 
 
 def _rows_of_source(panel: Panel) -> float:
