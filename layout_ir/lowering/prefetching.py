@@ -26,8 +26,8 @@ stops: 4096 to 6144 were the fastest for 1 to 64 sequences.
 LEAST_LINES_AHEAD = 2
 """How far ahead a sequence of lines is asked for, at least: memory delivers one line while a tile is shuffled."""
 
-FORWARD_DISTANCES = 4
-"""How many times that a sequence of lines is long, at least."""
+ROW_DISTANCES, FORWARD_DISTANCES = 2, 4
+"""How many times that a sequence of lines is long, at least: one that is read, and one that is written."""
 
 PREFETCHED_TILES = 2
 """How many tiles ahead the source is asked for, where it is not read forward."""
@@ -103,7 +103,7 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
         parts = _walked(parts, step, _trips(box, level))
         lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
         ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
-        if _longest(parts) >= FORWARD_DISTANCES * ahead:
+        if _longest(parts) >= ROW_DISTANCES * ahead:
             return ahead
         before = len(parts)
         parts, pitch = _joined(parts, lanes)

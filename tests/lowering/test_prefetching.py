@@ -10,7 +10,8 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.target import Preferences
+from layout_ir.lowering.target import Preferences, Target
+from layout_ir.runtime.module import lower_to_c
 
 
 def distances(source: str, destination: str, shape: tuple[int, ...], dtype: str) -> list[int]:
@@ -59,6 +60,12 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
     module = reorder_module(layout(source), layout(destination), shape, "f32")
     text = explain_module(Context(), module, vector_bytes=64)
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
+
+
+def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
+    module = reorder_module(layout("onednn:abc"), layout("onednn:cba"), (280, 200, 300), "f32")
+    _, text = lower_to_c(module, Target(64, panels=True))
+    assert set(re.findall(r"prefetch\(&source\[\S+(?: \+ \d+)?\] \+ (\d+)\)", text)) == {"80"}  # of rows of 160
 
 
 def test_a_number_of_tiles_that_was_asked_for_is_kept():
