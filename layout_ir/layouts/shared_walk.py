@@ -27,7 +27,7 @@ LEAST_PART_STEPS = 16
 """The same where steps are long."""
 
 PART_BYTES = 16 << 10
-"""Size of these steps: they stay in a first level cache until the last box has read them."""
+"""Size of these steps: they stay in a first level cache until the last box has taken them."""
 
 
 class Side(Enum):
@@ -117,7 +117,7 @@ def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tu
 def _partners(boxes: Sequence[Box], element_bytes: int, side: Side) -> Sharing:
     """The first box with all others that take parts of the same steps."""
     first = boxes[0]
-    strides = sorted({side.stride(axis) for axis in first.axes}) if _can_share(first, side) else []
+    strides = sorted({side.stride(axis) for axis in first.axes} - {0}) if _can_share(first, side) else []
     for stride in strides:
         if stride * element_bytes > STEP_BYTES:
             break
@@ -138,10 +138,12 @@ def _is_inside_of_the_same_steps(box: Box, steps: Sharing) -> bool:
 
 
 def _can_share(box: Box, side: Side) -> bool:
+    """Whether every step of every axis has a place of its own; one step alone, as of a single channel, needs none."""
     return (
         is_regular(box)
         and not box.is_fill
-        and all(side.stride(axis) > 0 and not is_symbolic(axis.extent) for axis in box.axes)
+        and not any(is_symbolic(axis.extent) for axis in box.axes)
+        and all(side.stride(axis) > 0 or side.steps(axis) == 1 for axis in box.axes)
     )
 
 

@@ -66,6 +66,10 @@ class Network:
         """Vector instructions, weighted: the quantity that a choice between networks minimises."""
         return sum(map(self.cost_of, self.values)) + len(self.stores)
 
+    def instructions_of(self, value: Value) -> int:
+        """Vector instructions of one value as they are, without weights."""
+        return int(self.cost_of(value) / CHEAP)
+
     @cached_property
     def most_live(self) -> int:
         """How many values have to be kept at the same time, each stored as soon as it is there."""

@@ -51,7 +51,7 @@ PARTS_OF_LINES, PARTS_PAST_CACHES = 1.25, 2.0
 """What vectors that are shorter than a line, or that overlap, cost more: in the caches, and past them."""
 
 REGISTERS = 32
-"""Vectors that a processor keeps; each further one is written and read again."""
+"""Vectors that processors of the longest ones keep; each further one is written and read again."""
 
 STREAMED_AGAIN = 1.02
 """Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
@@ -164,7 +164,8 @@ def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice |
 
 def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
     """
-    Vector instructions per cell of the box: where tiles do not divide an axis, the last one does cells again.
+    Vector instructions per cell of the box: where tiles do not divide an axis, the last one does cells again, and what
+    no register keeps is written and read.
 
     A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
     lines in parts.

@@ -29,7 +29,7 @@ def emit_box(
     """
     The loops of a box, in the order of its axes; an axis that ends in pads becomes two loops.
 
-    `threads`: the outermost loop is parallel. `started`: where loops that are there already are, along the first axes.
+    `threads`: the outermost loop is parallel. `started`: indices of the loops around it already, along the first axes.
     """
     _emit(builder, _Place(box, buffers, threads, tuple(started)), is_pad=False)
 

@@ -48,15 +48,15 @@ def _writes_long_rows(box: Box, tile: Tile, schedule: Schedule) -> bool:
     """
     if not is_copy(tile.network) or not streamed_stores(box, tile, schedule):
         return False
-    row = max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
-    return row >= LINES_OF_LONG_ROW * schedule.lanes
+    return _shared_row(box) >= LINES_OF_LONG_ROW * schedule.lanes
 
 
 def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> list[LoopLevel]:
     """
     Blocks of tiles along the destination, in them along the source; inside of a block the same once more.
 
-    Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then.
+    Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then. So do
+    copies of lines that compete for one set of a cache, and without blocks.
     """
     outer, inner = along_destination, along_source
     gathers = _gathers_colliding_lines(box, tile, schedule, along_destination)
@@ -95,9 +95,14 @@ def _gathers_colliding_lines(box: Box, tile: Tile, schedule: Schedule, along_des
 
     No line is read twice, so that nothing is gained by blocks; in the order of the destination that is one sequence.
     """
-    row = max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
-    is_colliding = box.axes[along_destination].source_stride % (PAGE_LINES * schedule.lanes) == 0
-    return schedule.narrows and is_copy(tile.network) and row >= schedule.lanes and is_colliding
+    stride = box.axes[along_destination].source_stride
+    is_colliding = stride > 0 and stride % (PAGE_LINES * schedule.lanes) == 0
+    return schedule.narrows and is_copy(tile.network) and _shared_row(box) >= schedule.lanes and is_colliding
+
+
+def _shared_row(box: Box) -> int:
+    """Elements that follow each other on both sides."""
+    return max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
 
 
 def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:

@@ -42,7 +42,7 @@ PLACES_OF_SET = 3
 """Lines of one set of a first-level cache, of 8 or 12 that it has, that a tile may ask for ahead of writing them."""
 
 PLACES_FOR_GAPS = 10
-"""The same for lines that the very next tiles write."""
+"""The same for lines that the very next tiles write. Measured where a set has 12."""
 
 MIXED_LINES = 256
 """Lines that tiles write in an order of their own, up to which the next ones are asked for ahead."""
@@ -114,13 +114,18 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
 
 
 def written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:
-    """By how many elements ahead of its stores a tile asks for what the next ones write, in one sequence or several."""
+    """
+    By how many elements ahead of its stores a tile asks for what the next ones write.
+
+    In one sequence of lines or several, or else between those of the tile itself.
+    """
     stores = [(store.offset, store.offset + store.lanes) for store in tile.network.stores]
     parts, _ = _joined(stores, lanes)
-    reaches_far = _longest(parts) >= MIXED_LINES // 2 * lanes  # as far as would be asked for
-    forward = 0 if reaches_far else _written_forward(box, parts, levels, lanes)
-    apart = 0 if reaches_far or forward else _written_apart(box, parts, levels, lanes)
-    return forward or apart or _gap_filled_next(box, stores, levels, lanes)
+    if _longest(parts) < MIXED_LINES // 2 * lanes:  # a longer one reaches as far itself as would be asked for
+        ahead = _written_forward(box, parts, levels, lanes) or _written_apart(box, parts, levels, lanes)
+        if ahead:
+            return ahead
+    return _gap_filled_next(box, stores, levels, lanes)
 
 
 def _gap_filled_next(box: Box, stores: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:

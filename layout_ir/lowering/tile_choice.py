@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from layout_ir.layouts.lane_stages import CHEAP, is_cheap
+from layout_ir.layouts.lane_stages import is_cheap
 from layout_ir.layouts.line_copy import LineCopy, copy_by_lines
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
@@ -94,7 +94,7 @@ def _work(network: Network, line: int) -> float:
     shuffles = [value for value in network.values if isinstance(value, Shuffle)]
     dear = [value.mask for value in shuffles if not is_cheap(value.mask, *_widths(network, value))]
     inside = [value for value in shuffles if _stays_inside_segments(network, value) and len(value.mask) < line]
-    instructions = sum(network.cost_of(value) // CHEAP for value in shuffles)
+    instructions = sum(map(network.instructions_of, shuffles))
     cycles = SHUFFLE * (instructions - (1 - NARROW) * len(inside))
     if len(set(dear)) > MASKS_KEPT:
         cycles += LOAD * len(dear)

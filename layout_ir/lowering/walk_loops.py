@@ -12,7 +12,7 @@ from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
-from layout_ir.layouts.tiling import Tile, within_storage
+from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -21,13 +21,10 @@ from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_loops import TileEmitter, level_loop
 
-SCALAR_COST = 1.5
-"""Instructions for an element by scalar loops."""
-
 
 @dataclass(frozen=True)
 class TiledWalk:
-    """A walk with the tile of every box."""
+    """A walk with the tiles of its boxes."""
 
     walk: SharedWalk
 
@@ -40,8 +37,12 @@ class TiledWalk:
     @property
     def cost(self) -> float:
         """Estimated instructions for a cell."""
-        cells = [self.walk.inner(position).cells for position in range(len(self.tiles))]
-        costs = [SCALAR_COST if tile is None else tile.cost for tile in self.tiles]
+        boxes = [self.walk.inner(position) for position in range(len(self.tiles))]
+        costs = [
+            WORTHWHILE if tile is None else tile.cost * walked_cells(box, tile)
+            for box, tile in zip(boxes, self.tiles, strict=True)
+        ]
+        cells = [box.cells for box in boxes]
         return sum(cost * count for cost, count in zip(costs, cells, strict=True)) / sum(cells)
 
     def tile(self, position: int) -> Tile | None:
@@ -137,16 +138,18 @@ def _emit_inner(
 
 
 def _tiled(walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: bool) -> TiledWalk | None:
-    """The walk with its tiles; None where threads could not share it without sharing lines."""
+    """
+    The walk with its tiles; None where no box has one, or one of a large copy has none, or threads would share lines.
+    """
     tiles: list[Tile | None] = []
     for position, box in enumerate(walk.boxes):
         inner, size = within_storage(box, walk.inner(position), source_size)
         tile = tile_of(inner, schedule, size)
-        if box.is_padded and not writes_pads:
+        if tile is not None and (loose_pads(inner, tile) or (box.is_padded and not writes_pads)):
             tile = None
         tiles.append(tile)
-    if schedule.prefetches and None in tiles:
-        return None  # the loads of scalar loops are as many as those of tiles
+    if all(tile is None for tile in tiles) or (schedule.prefetches and None in tiles):
+        return None
     order = list(range(walk.shared))
     if schedule.threads:
         shared = next((i for i in order if _can_be_shared(walk, i, schedule.lanes)), None)

@@ -38,15 +38,18 @@ def copies(box: Box) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_walks_copy_what_their_boxes_do(seed: int, leaving: int, side: Side) -> None:
     rng = random.Random(seed)
-    shape = (rng.randint(1, 2), rng.randint(9, 40), rng.randint(8, 14), rng.randint(8, 14))
     block = rng.choice([4, 8, 16])
+    channels = block * rng.randint(1, 2) + rng.randint(1, block - 1)
+    shape = (rng.randint(1, 2), channels, rng.randint(12, 16), rng.randint(12, 16))
     boxes = boxes_of(f"onednn:nChw{block}c", shape, side)
     seen: list[Box] = []
+    walks = 0
     for together in sharing(boxes, 4, side):
         seen += together.boxes
         found = walk_together(together, 4, leaving)
         if found is None:
             continue
+        walks += 1
         walk, rest = found
         before = sorted(copy for box in together.boxes for copy in copies(box))
         assert sorted(copy for box in (*walk.boxes, *rest) for copy in copies(box)) == before
@@ -57,6 +60,18 @@ def test_walks_copy_what_their_boxes_do(seed: int, leaving: int, side: Side) -> 
             assert sum((axis.valid - 1) * side.stride(axis) for axis in axes) * 4 < PART_BYTES
         assert len(rest) == (len(walk.boxes) if rest or leaving else 0)
     assert sorted(map(str, seen)) == sorted(map(str, boxes))
+    assert walks == 1
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize(("leaving", "parts", "left"), [(0, 4, 0), (1, 3, 64)])
+def test_steps_are_left_behind_the_last_part(leaving: int, parts: int, left: int, side: Side) -> None:
+    (together,) = sharing(boxes_of("onednn:nChw16c", (2, 35, 16, 16), side), 4, side)
+    found = walk_together(together, 4, leaving)
+    assert found is not None
+    walk, rest = found
+    assert [box.axes[walk.shared - 1].extent for box in walk.boxes] == [parts, parts]
+    assert [max(axis.extent for axis in box.axes) for box in rest] == ([left, left] if left else [])
 
 
 @pytest.mark.parametrize("side", Side)
