@@ -108,15 +108,20 @@ def _pieces(start: int, size: int, padded: int, weights: Sequence[int]) -> Itera
         return Piece(start + first * weight, (Digit(weight, count, valid), *inner))
 
     full, tail = divmod(size, weight)
-    if full:
-        yield blocks(0, full, full)
-    position = full
-    if tail:
-        yield from _pieces(start + full * weight, tail, min(weight, padded - full * weight), lower)
-        position += 1
-    whole = padded // weight
-    if position < whole:
-        yield blocks(position, whole - position, 0)
-        position = whole
-    if position * weight < padded:
-        yield from _pieces(start + position * weight, 0, padded - position * weight, lower)
+    whole = end = padded // weight
+    if not tail and whole:
+        yield blocks(0, whole, full)
+    elif tail:
+        if full:
+            yield blocks(0, full, full)
+        last = list(_pieces(start + full * weight, tail, min(weight, padded - full * weight), lower))
+        if len(last) == 1 and full + 1 < whole:  # its pads and those of the blocks behind it are the ends of two digits
+            yield Piece(last[0].start, (Digit(weight, whole - full, 1), *last[0].digits))
+        else:
+            yield from last
+            end = full + 1
+    if end < whole:
+        yield blocks(end, whole - end, 0)
+    rest = max(end, whole) * weight
+    if rest < padded:
+        yield from _pieces(start + rest, 0, padded - rest, lower)

@@ -77,3 +77,12 @@ def test_the_text_of_a_plan():
         "copy [n: 2, 1225 -> 1680] [c1: 2, 560 -> 560] [h_w: 35, 1 -> 16] [c0: 16, 35 -> 1] at 0 -> 0",
         "copy [n: 2, 1225 -> 1680] [h_w: 35, 1 -> 16] [c: 16 valid 3, 35 -> 1] at 1120 -> 1120",
     ]
+
+
+def test_a_pixel_and_its_pads_are_one_box():
+    """A second box for the pads would go through the destination once more."""
+    source = blocked_layout(4, [0, 1, 2, 3], [(1, 4)]).index_map((2, 8, 5, 7))
+    destination = blocked_layout(4, [0, 1, 2, 3], [(1, 16)]).index_map((2, 8, 5, 7))
+    assert str(make_plan(source, destination, dim_names="nchw")) == (
+        "copy [n: 2, 280 -> 560] [h_w: 35, 4 -> 16] [c1: 4 valid 2, 140 -> 4] [c0: 4, 1 -> 1] at 0 -> 0"
+    )

@@ -102,7 +102,27 @@ def test_few_pieces(size: int, chain: tuple[int, ...]):
     assert len(pieces(size, size, chain)) <= len(chain) + 1
 
 
-def test_the_pieces_of_35_channels_in_blocks_of_16():
-    full, tail = pieces(35, 48, (16,))
-    assert (full.start, [(d.weight, d.extent, d.valid) for d in full.digits]) == (0, [(16, 2, 2), (1, 16, 16)])
-    assert (tail.start, [(d.weight, d.extent, d.valid) for d in tail.digits]) == (32, [(1, 16, 3)])
+@pytest.mark.parametrize(
+    "size, padded, chain, expected",
+    [
+        (35, 48, (16,), [(0, [(16, 2, 2), (1, 16, 16)]), (32, [(1, 16, 3)])]),
+        # blocks that are pads belong to the piece that ends in front of them
+        (8, 16, (4,), [(0, [(4, 4, 2), (1, 4, 4)])]),
+        (24, 32, (8, 16), [(0, [(16, 1, 1), (8, 2, 2), (1, 8, 8)]), (16, [(8, 2, 1), (1, 8, 8)])]),
+        (35, 48, (4, 16), [(0, [(16, 2, 2), (4, 4, 4), (1, 4, 4)]), (32, [(4, 4, 1), (1, 4, 3)])]),
+        (7, 16, (4,), [(0, [(4, 1, 1), (1, 4, 4)]), (4, [(4, 3, 1), (1, 4, 3)])]),
+        # but for those behind a block of several pieces
+        (
+            7,
+            32,
+            (4, 16),
+            [(0, [(4, 1, 1), (1, 4, 4)]), (4, [(4, 3, 1), (1, 4, 3)]), (16, [(16, 1, 0), (4, 4, 4), (1, 4, 4)])],
+        ),
+        (0, 16, (4,), [(0, [(4, 4, 0), (1, 4, 4)])]),
+    ],
+)
+def test_the_pieces_of_a_dim(
+    size: int, padded: int, chain: tuple[int, ...], expected: list[tuple[int, list[tuple[int, int, int]]]]
+):
+    found = [(p.start, [(d.weight, d.extent, d.valid) for d in p.digits]) for p in pieces(size, padded, chain)]
+    assert found == expected
