@@ -87,11 +87,11 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     by_themselves: list[Box] = []
     elsewhere: list[str] = []
     for part in split(plan.boxes, source_size, schedule, writes_pads):
-        if part.panel is None or part.fills_lines:
+        if part.panel is None or not part.fault:
             by_themselves += part.group.boxes
-            elsewhere += [] if part.panel is None else _panel(part.panel, schedule)
+            elsewhere += [] if part.panel is None else _panel(part.panel, schedule, "write lines in parts")
         else:
-            lines += _panel(part.panel, schedule)
+            lines += _panel(part.panel, schedule, part.fault)
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, source_size)
@@ -130,8 +130,8 @@ def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
     return lines
 
 
-def _panel(panel: Panel, schedule: Schedule) -> list[str]:
-    """The lines of boxes that are moved by panels: how each gets to scratch, and what is written from there."""
+def _panel(panel: Panel, schedule: Schedule, fault: str) -> list[str]:
+    """The lines of boxes that are moved by panels: how each gets to scratch, what is written from there, and why."""
     lines: list[str] = []
     for position, tile in enumerate(panel.tiles):
         lines.append(str(panel.group.boxes[position]))
@@ -142,10 +142,7 @@ def _panel(panel: Panel, schedule: Schedule) -> list[str]:
     covered = [f"{axis.name} {steps}" for axis, steps in zip(axes, panel.steps, strict=True) if steps > 1]
     if panel.group.stretch > 1:
         covered.append(f"{panel.group.stretch} cells that {len(panel.group.boxes)} copies share")
-    lines.append(
-        f"  panel of {' x '.join(covered)}, {panel.size * width} bytes of scratch: "
-        "tiles alone would write lines in parts"
-    )
+    lines.append(f"  panel of {' x '.join(covered)}, {panel.size * width} bytes of scratch: tiles alone would {fault}")
     walk = walk_order(panel, schedule.threads)
     if walk:
         first = " (parallel)" if schedule.threads else ""

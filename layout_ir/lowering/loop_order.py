@@ -18,18 +18,20 @@ COLLIDING_ROWS = 64
 THREAD_PARTS = 32
 """Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
 
-LINES_OF_LONG_ROW = 4
-"""Lines from which on rows of the destination are written as fast wherever they lie."""
-
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
-    """The loops around a tile, outermost first."""
+    """
+    The loops around a tile, outermost first.
+
+    Lines that bypass the caches may be written wherever they lie. Then loops go in the order of the source, which a
+    processor reads ahead by itself; else in the order of the destination, as boxes have their axes.
+    """
     walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i]]
+    if streamed_stores(box, tile, schedule):
+        walked.sort(key=lambda i: -box.axes[i].source_stride)
     along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
     along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
     if along_source is None or along_destination is None or along_source == along_destination:
-        if _writes_long_rows(box, tile, schedule):
-            walked = sorted(walked, key=lambda i: -box.axes[i].source_stride)
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
     else:
         others = [i for i in walked if i not in (along_source, along_destination)]
@@ -38,17 +40,6 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     if schedule.prefetches:
         levels = with_prefetching(box, tile, levels, schedule, along_source, along_destination)
     return _parallel(box, tile, schedule, levels) if schedule.threads else levels
-
-
-def _writes_long_rows(box: Box, tile: Tile, schedule: Schedule) -> bool:
-    """
-    Whether a large copy goes best in the order of its source, which a processor then reads ahead by itself.
-
-    Rows that bypass the caches may lie far from each other as long as they are several lines.
-    """
-    if not is_copy(tile.network) or not streamed_stores(box, tile, schedule):
-        return False
-    return _shared_row(box) >= LINES_OF_LONG_ROW * schedule.lanes
 
 
 def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> list[LoopLevel]:

@@ -1,4 +1,4 @@
-"""The boxes of a plan through vector registers: by panels where tiles would write lines in parts, else tile by tile."""
+"""The boxes of a plan through vector registers: by panels where tiles alone would do badly, else tile by tile."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from layout_ir.layouts.panel_choice import choose_panel
 from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.symbols import Symbols
-from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.symbols import Symbols, is_symbolic
+from layout_ir.layouts.tiling import Tile, choose_tile, walked_cells
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -22,10 +22,17 @@ from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
+from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
+
+WRITTEN_AGAIN = 1.3
+"""Cells that tiles write, for every cell that there is, above which panels are faster: last tiles overlap others."""
+
+SHORT_LINES = 4
+"""Lines of the source that tiles read on up to which panels, which read longer rows or many at once, are faster."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,8 @@ class Part:
     panel: Panel | None
     """Panels that the boxes can go by."""
 
-    fills_lines: bool
-    """Whether tiles write whole lines by themselves if the destination begins at one: panels are for any other."""
+    fault: str | None
+    """What tiles alone would do where the destination begins at a line; None if nothing bad: panels are for others."""
 
 
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
@@ -50,9 +57,9 @@ def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffe
             emitter.by_sizes(part)
         return
     for part in parts:
-        if part.panel is not None and not part.fills_lines:
+        if part.panel is not None and part.fault:
             emit_panels(builder, part.panel, buffers, schedule)
-    emitter.by_start([part for part in parts if part.panel is None or part.fills_lines])
+    emitter.by_start([part for part in parts if part.panel is None or not part.fault])
 
 
 @dataclass(frozen=True)
@@ -143,29 +150,42 @@ def split(
         for piece in cut_for_lines(part, schedule)
     ]
     if not schedule.panels:
-        yield from (Part(Group.of([piece]), None, False) for piece in pieces)
+        yield from (Part(Group.of([piece]), None, None) for piece in pieces)
         return
     if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
-        yield from (Part(Group.of([piece]), None, False) for piece in pieces if piece.is_fill)
+        yield from (Part(Group.of([piece]), None, None) for piece in pieces if piece.is_fill)
         pieces = [piece for piece in pieces if not piece.is_fill]
     for group in group_boxes(pieces, LINE_BYTES // schedule.lanes):
-        fills_lines = _fills_lines(group, source_size, schedule)
+        fault = _fault(group, source_size, schedule)
         panel = None
         if unknown is None or may_be_large(group.main, unknown):
-            panel = _panel_of(group, source_size, schedule, writes_pads, fills_lines)
-        yield Part(group, panel, fills_lines)
+            panel = _panel_of(group, source_size, schedule, writes_pads, fault)
+        yield Part(group, panel, fault)
 
 
-def _fills_lines(group: Group, source_size: int, schedule: Schedule) -> bool:
-    """Whether tiles write whole lines, or parts at the ends of rows only."""
+def _fault(group: Group, source_size: int, schedule: Schedule) -> str | None:
+    """What makes tiles alone slower than panels where the destination begins at a line."""
     tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
-    return any(isinstance(tile, LineCopy) for tile in tiles) or all(
+    if any(isinstance(tile, LineCopy) for tile in tiles):
+        return None  # writes parts at the ends of rows only
+    if not all(
         tile is not None and writes_whole_lines(box, tile, schedule.lanes)
         for box, tile in zip(group.boxes, tiles, strict=True)
-    )
+    ):
+        return "write lines in parts"
+    box, tile = group.main, tiles[group.boxes.index(group.main)]
+    assert tile is not None
+    if any(is_symbolic(axis.extent) for axis in box.axes):
+        return None
+    if walked_cells(box, tile) > WRITTEN_AGAIN:
+        return "write many lines twice"
+    levels = loop_levels(box, tile, replace(schedule, threads=False))
+    if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
+        return "read short pieces of the source, far from each other"
+    return None
 
 
-def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool, fills_lines: bool) -> Panel | None:
+def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool, fault: str | None) -> Panel | None:
     """The panels of a group; None where there can be none."""
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
@@ -181,5 +201,5 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         schedule.preferences.run_bytes,
         schedule.preferences.row_bytes,
         threads=schedule.threads,
-        at_lines=not fills_lines,
+        at_lines=fault is not None,
     )
