@@ -26,44 +26,41 @@ LEAST_RUN_BYTES = 192
 SCRATCH_BYTES = 320 << 10
 """Size of the largest scratch buffer: it has to stay in a second level cache, on the stack of a thread."""
 
-END_BYTES = 240
+END_BYTES = 370
 """What the two ends of what is written in one go cost, which are parts of lines, as if they were so many bytes more."""
 
-SHORT_RUN_BYTES = 28
+SHORT_RUN_BYTES = 5
 """What it costs, likewise, to write a short run, far from the one before, where lines are carried."""
 
-CARRYING_COST = 0.17
+FAR_RUN_BYTES = 41
+"""The same with a scratch buffer that is not near."""
+
+CARRYING_COST = 0.06
 """What it costs to carry lines, in bytes for every byte."""
 
-VISIT_BYTES = 120
-"""What a visit to a row of the source costs, where runs lie far from each other too; else a quarter."""
+VISIT_BYTES = 145
+"""What a visit to a row of the source costs."""
 
-FAR_VISIT_BYTES = 190
-"""The same where the next panel does not continue the row."""
+NEAR_VISIT_BYTES = 28
+"""The same where the next panel goes on with the row, and little is moved until then."""
 
-NEAR_BYTES = 24 << 10
-"""Size of a scratch buffer that stays in a first level cache; panels of many runs mostly need a larger one."""
+FAR_VISIT_BYTES = 500
+"""The same where the next panel carries lines on and begins other rows."""
 
-TINY_BYTES = 4 << 10
+NEAR_BYTES = 26 << 10
+"""Size of a scratch buffer that mostly stays in a first level cache."""
+
+TINY_BYTES = 1 << 10
 """Size of one through which so little goes at once that it is as good as none."""
 
-FEW_ROWS = 8
-"""Rows of the source in a panel up to which a processor reads them ahead by itself, so that panels may be tiny."""
+FAR_COST = 0.6
+"""What a buffer that is not near costs, in bytes for every byte; of one between tiny and near a part of that."""
 
-FAR_COST = 0.45
-"""What a buffer that is not near costs, in bytes for every byte; of few rows one that is not tiny a part of that."""
-
-KEPT_BYTES = 400 << 10
+KEPT_BYTES = 370 << 10
 """Size of all that is kept in a cache for panels, up to which little is driven out of a second level cache."""
 
-DRIVEN_OUT_COST = 0.2
+DRIVEN_OUT_COST = 0.45
 """What more costs, likewise."""
-
-CROWDED_BYTES = 292 << 10
-"""Size of a scratch buffer of many rows from which on too little is left of that cache for lines on their way."""
-
-CROWDED_COST = 0.05
-"""What that costs, likewise."""
 
 SHARED_TRIPS = 8
 """Trips of a loop from which on threads share it evenly enough."""
@@ -103,7 +100,13 @@ def choose_panel(
         panel_of(group, least, Wanted(run, row, carries), element_bytes)
         for row, run, carries in itertools.product(rows, runs, (False, True))
     )
-    fitting = [panel for panel in panels if _fits(panel, element_bytes) and not (threads and _is_one_sequence(panel))]
+    fitting = [
+        panel
+        for panel in panels
+        if _fits(panel, element_bytes)
+        and (panel.carried is None or _has_ends(panel, element_bytes, at_lines))
+        and not (threads and _is_one_sequence(panel))
+    ]
     ordered = sorted(fitting, key=lambda panel: _overhead(panel, element_bytes, at_lines))
     with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in ordered)
     return next((panel for panel in with_tiles if panel is not None), None)
@@ -123,34 +126,38 @@ def _is_one_sequence(panel: Panel) -> bool:
 
 def _overhead(panel: Panel, element_bytes: int, at_lines: bool) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
-    axes = panel.group.axes
-    run = panel.run_length * element_bytes
+    run, row = panel.run_length * element_bytes, _row_length(panel) * element_bytes
     written = min(panel.written_length * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
-    others = [axis.destination_stride for i, axis in enumerate(axes) if i not in panel.run]
-    has_ends = not at_lines or any(length * element_bytes % LINE_BYTES for length in (*others, panel.run_length))
-    ends = (END_BYTES if has_ends else END_BYTES / 16) / written
-    if panel.carried is not None:
-        ends += SHORT_RUN_BYTES / run + CARRYING_COST
-    visit = VISIT_BYTES if panel.carried is None else FAR_VISIT_BYTES
-    visits = (visit if panel.rows else visit / 4) / (_row_length(panel) * element_bytes)
-    return ends + visits + _cache_cost(panel, element_bytes)
-
-
-def _cache_cost(panel: Panel, element_bytes: int) -> float:
-    """What it costs that the scratch does not stay in the nearest cache, nor all of a panel in the next one."""
+    cost = (END_BYTES if _has_ends(panel, element_bytes, at_lines) else END_BYTES / 16) / written
     size = panel.size * element_bytes
+    if panel.carried is not None:
+        cost += (SHORT_RUN_BYTES if size <= NEAR_BYTES else FAR_RUN_BYTES) / run + CARRYING_COST
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    driven_out = DRIVEN_OUT_COST if kept > KEPT_BYTES else 0
-    if _rows_of_source(panel) <= FEW_ROWS:
-        return FAR_COST * min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1) + driven_out
-    crowded = CROWDED_COST if size > CROWDED_BYTES else 0
-    return (FAR_COST if size > NEAR_BYTES else 0) + driven_out + crowded
+    cost += _visit_bytes(panel, row, size) / row
+    cost += FAR_COST * min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1)
+    return cost + (DRIVEN_OUT_COST if kept > KEPT_BYTES else 0)
 
 
-def _rows_of_source(panel: Panel) -> float:
-    """How many rows of the source the main box of a panel reads."""
-    group = panel.group
-    return panel.scratch_box(group.boxes.index(group.main)).elements / _row_length(panel)
+def _has_ends(panel: Panel, element_bytes: int, at_lines: bool) -> bool:
+    """Whether runs end inside of lines."""
+    others = [axis.destination_stride for i, axis in enumerate(panel.group.axes) if i not in panel.run]
+    return not at_lines or any(length * element_bytes % LINE_BYTES for length in (*others, panel.run_length))
+
+
+def _visit_bytes(panel: Panel, row: int, size: int) -> int:
+    """What a visit to a row of the source costs, with rows of `row` bytes and `size` bytes of scratch."""
+    is_read_on = _is_read_on(panel)
+    if is_read_on and size <= NEAR_BYTES and row > LINE_BYTES:
+        return NEAR_VISIT_BYTES
+    return VISIT_BYTES if is_read_on or panel.carried is None else FAR_VISIT_BYTES
+
+
+def _is_read_on(panel: Panel) -> bool:
+    """Whether the next panel goes on with the rows of the source where this one stops."""
+    axes, main = panel.group.axes, panel.group.main
+    chain = contiguous(main.axes, [axis.source_stride for axis in main.axes])
+    ends = (i for i in chain if i < len(axes) and panel.steps[i] < axes[i].extent)
+    return bool(panel.walked) and next(ends, None) == panel.walked[-1]
 
 
 def _row_length(panel: Panel) -> int:

@@ -57,7 +57,7 @@ func.func @pixels(%x: !planes, %y: !pixels) {
 // CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 64 : i64}
 // CHECK:         scf.for %c_d_panel =
 // CHECK:           affine.apply affine_map<(d0) -> (((d0 * 35) + 32))>
-// CHECK:           vector.store %{{.*}}, %[[PANEL]][%{{.*}}] : memref<1136xf32>, vector<16xf32>
+// CHECK:           vector.store %{{.*}}, %[[PANEL]][%{{.*}}] : memref<576xf32>, vector<16xf32>
 // CHECK:           affine.apply affine_map<(d0) -> ((d0 * 35))>
 // CHECK:           vector.store %{{.*}}, %[[PANEL]]
 // CHECK-NOT:       memref.store
@@ -140,11 +140,10 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 !any_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
 !any_planes = memref<?x64x?x?xf32>
 
-// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines; the
-// last panel is moved back until a tile fits in; threads share one loop over all panels
+// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines;
+// threads share one loop over all panels
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
-// CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge
 // CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
 // CHECK-NEXT:    %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"
@@ -154,8 +153,7 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[SUM]]
 // CHECK:         scf.if
 // CHECK-NEXT:      memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
-// CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
-// CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %h_w step
 // CHECK:         } else {
 // CHECK-NOT:       memref.alloca
 // THREADS-LABEL: func.func @unknown(
@@ -167,5 +165,21 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // THREADS:             memref.alloca
 func.func @unknown(%x: !any_pixels, %y: !any_planes) {
   layout.copy %x, %y : !any_pixels to !any_planes
+  func.return
+}
+
+!any_odd_planes = memref<?x100x?x?xf32>
+!any_odd_pixels = memref<?x100x?x?xf32, #layout.format<"NHWC">>
+
+// where no line is carried, the last panel is moved back until a tile fits in
+// CHECK-LABEL: func.func @moved_back(
+// CHECK:         %h_w = arith.muli %h, %w : index
+// CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
+// CHECK:         scf.if
+// CHECK-NEXT:      memref.alloca() {alignment = 64 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
+// CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
+func.func @moved_back(%x: !any_odd_planes, %y: !any_odd_pixels) {
+  layout.copy %x, %y : !any_odd_planes to !any_odd_pixels
   func.return
 }
