@@ -17,7 +17,7 @@ from layout_ir.layouts.tiling import Tile, within_storage
 RUN_BYTES = (4096, 2048, 1536, 1024, 768, 512, 320, 192, 128)
 """Lengths of runs that are tried."""
 
-ROW_BYTES = (2048, 1536, 1024, 512, 256, 192, 128, 64)
+ROW_BYTES = (2048, 1536, 1024, 512, 256, 192, 128, 96, 64)
 """Lengths of the rows of the source that are tried."""
 
 LEAST_RUN_BYTES = 192
@@ -133,7 +133,7 @@ def _overhead(panel: Panel, element_bytes: int, at_lines: bool) -> float:
     if panel.carried is not None:
         cost += (SHORT_RUN_BYTES if size <= NEAR_BYTES else FAR_RUN_BYTES) / run + CARRYING_COST
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    cost += _visit_bytes(panel, row, size) / row
+    cost += _visit_bytes(panel, row, size) / row * _density(panel)
     cost += FAR_COST * min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1)
     return cost + (DRIVEN_OUT_COST if kept > KEPT_BYTES else 0)
 
@@ -142,6 +142,12 @@ def _has_ends(panel: Panel, element_bytes: int, at_lines: bool) -> bool:
     """Whether runs end inside of lines."""
     others = [axis.destination_stride for i, axis in enumerate(panel.group.axes) if i not in panel.run]
     return not at_lines or any(length * element_bytes % LINE_BYTES for length in (*others, panel.run_length))
+
+
+def _density(panel: Panel) -> float:
+    """The share of cells that get elements and no pads."""
+    boxes = [box for box in panel.group.boxes if not is_symbolic(box.cells)]
+    return sum(box.elements for box in boxes) / sum(box.cells for box in boxes) if boxes else 1
 
 
 def _visit_bytes(panel: Panel, row: int, size: int) -> int:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
+from layout_ir.layouts.fill_tile import fill_extents, fill_network
 from layout_ir.layouts.network_builder import ROWS_GATHERED, build_network
 from layout_ir.layouts.network_gather import PAD
 from layout_ir.layouts.network_loads import Element, Reach
@@ -107,8 +108,11 @@ def choose_tile(
     elements of the parts of a vector within which shuffles are cheap; all lanes by default. `past_caches`: whether
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
     """
-    if not box.is_linear or box.is_fill:
+    if not box.is_linear:
         return None
+    if box.is_fill:
+        extents = fill_extents(box, lanes)
+        return None if extents is None else Tile(extents, fill_network(math.prod(extents), lanes, segment or lanes))
     vectors = Vectors(lanes, segment, _reach(box, source_size), past_caches)
     runs = source_runs(box.axes, lanes)
     best = _best_choice(box, runs, vectors)

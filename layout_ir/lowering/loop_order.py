@@ -27,6 +27,9 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     processor reads ahead by itself; else in the order of the destination, as boxes have their axes.
     """
     walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i]]
+    if box.is_fill:
+        levels = [LoopLevel(i, tile.extents[i]) for i in walked]
+        return _parallel(box, tile, schedule, levels) if schedule.threads else levels
     if streamed_stores(box, tile, schedule):
         walked.sort(key=lambda i: -box.axes[i].source_stride)
     along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)

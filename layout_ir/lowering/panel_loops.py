@@ -159,10 +159,13 @@ class _Filler:
 
     def _tiles(self, box: Box, tile: Tile, count: int, starts: Values, schedule: Schedule) -> None:
         axes = [i for i in range(count) if box.axes[i].extent > tile.extents[i]]
-        order = sorted(axes, key=lambda i: -box.axes[i].source_stride)
+        order = sorted(
+            axes, key=lambda i: -(box.axes[i].destination_stride if box.is_fill else box.axes[i].source_stride)
+        )
         walked = [LoopLevel(count + number, self.panel.steps[i]) for number, i in enumerate(self.starts)]
         levels = [*walked, *(LoopLevel(i, tile.extents[i]) for i in order)]
-        level = LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule) if schedule.prefetches else 0)
+        asks = schedule.prefetches and not box.is_fill
+        level = LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule) if asks else 0)
         with ExitStack() as loops:
             for i, members in enumerate(self.panel.joined(self.position)):
                 if i not in axes and members[0] == self.panel.carried:  # the last panel may be shorter than a tile

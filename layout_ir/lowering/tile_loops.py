@@ -82,17 +82,19 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
             before, after = cut_box(box, i, lanes)
             return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
     tile = choose_tile(box, lanes, source_size, segment)
-    loose = _pads_without_tile(box) if tile is None else loose_pads(box, tile)
+    loose = _pads_without_tile(box, lanes, source_size, segment) if tile is None else loose_pads(box, tile)
     if not loose:
         return [box]
     before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)
     return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
 
 
-def _pads_without_tile(box: Box) -> list[int]:
-    """The axes with pads, where there are several: without those of one of them, the box may have a tile."""
+def _pads_without_tile(box: Box, lanes: int, source_size: int, segment: int | None) -> list[int]:
+    """The axes without whose pads a box has a tile; of several that it has none with, all."""
     padded = [i for i, axis in enumerate(box.axes) if not axis.is_full]
-    return padded if len(padded) > 1 else []
+    copies = {i: cut_box(box, i, box.axes[i].valid)[0] for i in padded}
+    found = [i for i in padded if choose_tile(copies[i], lanes, source_size, segment) is not None]
+    return found or (padded if len(padded) > 1 else [])
 
 
 def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment: int | None) -> bool:

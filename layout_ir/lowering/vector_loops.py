@@ -173,9 +173,11 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str | None:
         for box, tile in zip(group.boxes, tiles, strict=True)
     ):
         return "write lines in parts"
+    if len(group.boxes) > 1 and any(box.is_fill for box in group.boxes):
+        return "write pads in a second pass"
     box, tile = group.main, tiles[group.boxes.index(group.main)]
     assert tile is not None
-    if any(is_symbolic(axis.extent) for axis in box.axes):
+    if box.is_fill or any(is_symbolic(axis.extent) for axis in box.axes):
         return None
     if walked_cells(box, tile) > WRITTEN_AGAIN:
         return "write many lines twice"

@@ -182,7 +182,7 @@ def test_no_load_of_any_tile_reaches_beyond_the_source(before: int, behind: int)
         Box(()),
         Box((Axis("a", 64, 0, 1, 64),), affine.AffineExpr.dimension(0) // 2),
     ],
-    ids=["strides", "pads", "two elements", "one element", "divisions"],
+    ids=["strides", "pads apart", "two elements", "one element", "divisions"],
 )
 def test_nothing_to_gain(box: Box):
     assert choose_tile(box, 16, 1000) is None
