@@ -78,6 +78,8 @@ VARIED = (
     _reorder("onednn:ab", "ascend:FRACTAL_NZ", (50, 70), "f16", 1.5),
     _reorder("openvino:bfyx", "openvino:bs_fs_yx_bsv16_fsv16", (17, 33, 3, 4), "i8"),
     _reorder("NHWC", "mace:IN_OUT_CHANNEL", (1, 7, 9, 10), "f32", dims="NHWC"),
+    # blocks of a source that end in the middle of blocks of the destination
+    _reorder("onednn:nChw4c", "openvino:bs_fs_yx_bsv16_fsv16", (19, 8, 3, 5), "f32", 7),
     # blocks that do not nest
     _reorder("onednn:Acdb48a", "onednn:Acdb32a", (96, 16, 3, 3), "f32"),
     _reorder("onednn:Acdb32a", "onednn:Acdb48a", (100, 5, 3, 1), "i8"),
