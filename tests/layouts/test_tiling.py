@@ -177,7 +177,7 @@ def test_no_load_of_any_tile_reaches_beyond_the_source(before: int, behind: int)
     "box",
     [
         Box((Axis("a", 64, 3, 5, 64),)),
-        Box((Axis("a", 64, 1, 1, 0),)),
+        Box((Axis("a", 64, 1, 3, 0),)),
         Box((Axis("a", 2, 1, 1, 2),)),
         Box(()),
         Box((Axis("a", 64, 0, 1, 64),), affine.AffineExpr.dimension(0) // 2),
