@@ -32,7 +32,7 @@ from layout_ir.lowering.schedule import (
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
-from layout_ir.lowering.vector_loops import inside_of_lines, moves_alike, split
+from layout_ir.lowering.vector_loops import WRITES_PARTS, inside_of_lines, moves_alike, split
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
 SCALAR_LOOPS = "  scalar loops: a tile would not be cheaper"
@@ -87,11 +87,13 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     by_themselves: list[Box] = []
     elsewhere: list[str] = []
     for part in split(plan.boxes, source_size, schedule, writes_pads):
-        if part.panel is None or not part.fault:
-            by_themselves += part.group.boxes
-            elsewhere += [] if part.panel is None else _panel(part.panel, schedule, "write lines in parts")
-        else:
+        if part.is_by_panels:
             lines += _panel(part.panel, schedule, part.fault)
+            continue
+        if part.at_line is None:
+            by_themselves += part.group.boxes
+        lines += _panel(part.at_line, schedule, part.fault)
+        elsewhere += _panel(part.panel, schedule, WRITES_PARTS)
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, source_size)
@@ -130,8 +132,10 @@ def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
     return lines
 
 
-def _panel(panel: Panel, schedule: Schedule, fault: str) -> list[str]:
+def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
     """The lines of boxes that are moved by panels: how each gets to scratch, what is written from there, and why."""
+    if panel is None:
+        return []
     lines: list[str] = []
     for position, tile in enumerate(panel.tiles):
         lines.append(str(panel.group.boxes[position]))

@@ -28,6 +28,9 @@ from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 
+WRITES_PARTS = "write lines in parts"
+"""What tiles alone do wherever the destination begins."""
+
 WRITTEN_AGAIN = 1.3
 """Cells that tiles write, for every cell that there is, above which panels are faster: last tiles overlap others."""
 
@@ -41,11 +44,19 @@ class Part:
 
     group: Group
 
-    panel: Panel | None
-    """Panels that the boxes can go by."""
+    panel: Panel | None = None
+    """Panels for a destination that begins anywhere."""
 
-    fault: str | None
-    """What tiles alone would do where the destination begins at a line; None if nothing bad: panels are for others."""
+    at_line: Panel | None = None
+    """Panels for one that begins at a line; None where tiles alone are as good."""
+
+    fault: str = ""
+    """What tiles alone would do there."""
+
+    @property
+    def is_by_panels(self) -> bool:
+        """Whether the same panels are for every start."""
+        return self.panel is not None and self.panel == self.at_line
 
 
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
@@ -57,9 +68,9 @@ def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffe
             emitter.by_sizes(part)
         return
     for part in parts:
-        if part.panel is not None and part.fault:
-            emit_panels(builder, part.panel, buffers, schedule)
-    emitter.by_start([part for part in parts if part.panel is None or not part.fault])
+        if part.is_by_panels:
+            emitter.by_panels(part.panel)
+    emitter.by_start([part for part in parts if not part.is_by_panels])
 
 
 @dataclass(frozen=True)
@@ -90,24 +101,34 @@ class _Emitter:
         emit_where(
             self.builder,
             conditions,
-            lambda: emit_panels(self.builder, panel, self.buffers, self.schedule),
+            lambda: self.by_panels(panel),
             lambda: self._by_tiles(part.group.boxes),
         )
 
+    def by_panels(self, panel: Panel | None) -> None:
+        """Panels, if there are any."""
+        if panel is not None:
+            emit_panels(self.builder, panel, self.buffers, self.schedule)
+
     def by_start(self, parts: Sequence[Part]) -> None:
-        """Parts whose tiles may fill lines of a destination that begins at one; the panels are for any other."""
+        """Parts that a destination which begins at a line gets by tiles or by other panels than any other."""
         boxes = [box for part in parts for box in part.group.boxes]
         if not any(part.panel for part in parts) and moves_alike(boxes, self.schedule, self.source_size):
             self._by_tiles(boxes)
             return
         at_line = begins_at_line(self.builder, self.buffers.destination)
-        emit_where(self.builder, [at_line], lambda: self._by_tiles(boxes), lambda: self._inside_of_lines(parts))
+        emit_where(self.builder, [at_line], lambda: self._at_line(parts), lambda: self._inside_of_lines(parts))
+
+    def _at_line(self, parts: Sequence[Part]) -> None:
+        for part in parts:
+            self.by_panels(part.at_line)
+        self._by_tiles([box for part in parts if part.at_line is None for box in part.group.boxes])
 
     def _inside_of_lines(self, parts: Sequence[Part]) -> None:
         usual = replace(self, schedule=inside_of_lines(self.schedule))
         for part in parts:
             if part.panel is not None:
-                emit_panels(self.builder, part.panel, self.buffers, self.schedule)
+                self.by_panels(part.panel)
             else:
                 usual._by_tiles(part.group.boxes)
 
@@ -150,44 +171,54 @@ def split(
         for piece in cut_for_lines(part, schedule)
     ]
     if not schedule.panels:
-        yield from (Part(Group.of([piece]), None, None) for piece in pieces)
+        yield from (Part(Group.of([piece])) for piece in pieces)
         return
     if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
-        yield from (Part(Group.of([piece]), None, None) for piece in pieces if piece.is_fill)
+        yield from (Part(Group.of([piece])) for piece in pieces if piece.is_fill)
         pieces = [piece for piece in pieces if not piece.is_fill]
     for group in group_boxes(pieces, LINE_BYTES // schedule.lanes):
-        fault = _fault(group, source_size, schedule)
-        panel = None
         if unknown is None or may_be_large(group.main, unknown):
-            panel = _panel_of(group, source_size, schedule, writes_pads, fault)
-        yield Part(group, panel, fault)
+            yield _part(group, source_size, schedule, writes_pads)
+        else:
+            yield Part(group)
 
 
-def _fault(group: Group, source_size: int, schedule: Schedule) -> str | None:
-    """What makes tiles alone slower than panels where the destination begins at a line."""
+def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:
+    """A group with its panels."""
+    fault = _fault(group, source_size, schedule)
+    if fault == WRITES_PARTS:
+        panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=True)
+        return Part(group, panel, panel, fault)
+    panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
+    at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and panel else None
+    return Part(group, panel, at_line, fault)
+
+
+def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
+    """What makes tiles alone slower than panels where the destination begins at a line; nothing where they are not."""
     tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
     if any(isinstance(tile, LineCopy) for tile in tiles):
-        return None  # writes parts at the ends of rows only
+        return ""  # writes parts at the ends of rows only
     if not all(
         tile is not None and writes_whole_lines(box, tile, schedule.lanes)
         for box, tile in zip(group.boxes, tiles, strict=True)
     ):
-        return "write lines in parts"
+        return WRITES_PARTS
     if len(group.boxes) > 1 and any(box.is_fill for box in group.boxes):
         return "write pads in a second pass"
     box, tile = group.main, tiles[group.boxes.index(group.main)]
     assert tile is not None
     if box.is_fill or any(is_symbolic(axis.extent) for axis in box.axes):
-        return None
+        return ""
     if walked_cells(box, tile) > WRITTEN_AGAIN:
         return "write many lines twice"
     levels = loop_levels(box, tile, replace(schedule, threads=False))
     if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
         return "read short pieces of the source, far from each other"
-    return None
+    return ""
 
 
-def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool, fault: str | None) -> Panel | None:
+def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool, at_lines: bool) -> Panel | None:
     """The panels of a group; None where there can be none."""
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
@@ -203,5 +234,5 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         schedule.preferences.run_bytes,
         schedule.preferences.row_bytes,
         threads=schedule.threads,
-        at_lines=fault is not None,
+        at_lines=at_lines,
     )
