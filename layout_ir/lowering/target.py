@@ -56,7 +56,7 @@ class Machine:
     """Whether the outermost loops may run in parallel."""
 
     panels: bool = False
-    """Whether lines of a large destination that tiles would write in parts are put together in a buffer first."""
+    """Whether lines of a large destination are put together in a buffer first, where tiles alone would be slower."""
 
     stream_bytes: int | None = None
     """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
