@@ -115,7 +115,9 @@ class VectorRules:
     def _(self, op: vector.LoadOp) -> None:
         place = self._place(op, op.base, list(op.indices))
         if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
-            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data});")
+            locality = op.attributes.get("locality")
+            hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else ""
+            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
         self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
 
     @print_operation.register

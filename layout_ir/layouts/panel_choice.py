@@ -11,6 +11,7 @@ from layout_ir.layouts.panel_group import Group, contiguous, is_regular
 from layout_ir.layouts.panel_overrun import with_overrun
 from layout_ir.layouts.panel_steps import LINE_BYTES, Wanted, panel_of
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, within_storage
 
@@ -47,8 +48,14 @@ NEAR_VISIT_BYTES = 28
 FAR_VISIT_BYTES = 500
 """The same where the next panel carries lines on and begins other rows."""
 
+REGION_VISIT_BYTES = 14
+"""The same where rows are parts of a region of the source that has come into a second level cache before."""
+
 NEAR_BYTES = 26 << 10
 """Size of a scratch buffer that mostly stays in a first level cache."""
+
+REGION_NEAR_BYTES = 80 << 10
+"""The same for parts of such a region."""
 
 TINY_BYTES = 1 << 10
 """Size of one through which so little goes at once that it is as good as none."""
@@ -133,8 +140,11 @@ def _overhead(panel: Panel, element_bytes: int, at_lines: bool) -> float:
     if panel.carried is not None:
         cost += (SHORT_RUN_BYTES if size <= NEAR_BYTES else FAR_RUN_BYTES) / run + CARRYING_COST
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    cost += _visit_bytes(panel, row, size) / row * _density(panel)
-    cost += FAR_COST * min(max((size - TINY_BYTES) / (NEAR_BYTES - TINY_BYTES), 0), 1)
+    has_come = region_axis(panel, panel.walked, element_bytes) is not None
+    visit = REGION_VISIT_BYTES if has_come else _visit_bytes(panel, row, size)
+    cost += visit / row * _density(panel)
+    near = REGION_NEAR_BYTES if has_come else NEAR_BYTES
+    cost += FAR_COST * min(max((size - TINY_BYTES) / (near - TINY_BYTES), 0), 1)
     return cost + (DRIVEN_OUT_COST if kept > KEPT_BYTES else 0)
 
 

@@ -15,6 +15,7 @@ from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
+from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
@@ -152,6 +153,9 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
         first = " (parallel)" if schedule.threads else ""
         loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
         lines.append("  loops over " + ", ".join(loops))
+    region = region_axis(panel, walk, width) if schedule.prefetches else None
+    if region is not None:
+        lines.append(f"  asks for the next {axes[region].name} of the source while one is moved")
     streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
     if panel.carried is not None:
         streamed += f"; what is left of a line goes on to the next {axes[panel.carried].name}"

@@ -17,4 +17,6 @@ class LoopLevel:
     """Whether no further loop cuts this axis."""
     prefetch: int = 0
     """Elements of the source ahead of which each load prefetches."""
+    is_far: bool = False
+    """Whether that is used so much later that it belongs into a second level cache."""
     is_parallel: bool = False

@@ -18,6 +18,7 @@ from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
@@ -165,7 +166,7 @@ class _Filler:
         walked = [LoopLevel(count + number, self.panel.steps[i]) for number, i in enumerate(self.starts)]
         levels = [*walked, *(LoopLevel(i, tile.extents[i]) for i in order)]
         asks = schedule.prefetches and not box.is_fill
-        level = LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule) if asks else 0)
+        level = self._asking(box, tile, levels, schedule) if asks else LoopLevel(0, 1)
         with ExitStack() as loops:
             for i, members in enumerate(self.panel.joined(self.position)):
                 if i not in axes and members[0] == self.panel.carried:  # the last panel may be shorter than a tile
@@ -174,6 +175,14 @@ class _Filler:
                 index = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
                 starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
+
+    def _asking(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> LoopLevel:
+        """How the source is asked for: a region ahead where panels take regions."""
+        region = region_axis(self.panel, list(self.starts), LINE_BYTES // schedule.lanes)
+        if region is None or schedule.preferences.prefetch_tiles:
+            return LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule))
+        stride = self.panel.group.boxes[self.position].axes[region].source_stride
+        return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
 
     def _ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
         """How far ahead the source is asked for: along what is read forward, or where the next panel lies."""

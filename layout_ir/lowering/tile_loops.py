@@ -33,6 +33,9 @@ from layout_ir.lowering.tile_guards import Guards
 LONGEST_PADDED = 4
 """Vectors up to which an axis with pads is moved as a whole if a tile does that."""
 
+SECOND_LEVEL = 2
+"""The attribute `locality` of a load that asks for lines to come into a second level cache, as in `memref.prefetch`."""
+
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp)
 
 
@@ -138,12 +141,16 @@ class Ahead:
 
     source: int
     destination: int
+    is_far: bool = False
+    """Whether what is asked for of the source is used much later."""
 
 
-def with_prefetch(operation: Access, ahead: int) -> Access:
-    """A load or store that also asks for what lies some elements behind it."""
+def with_prefetch(operation: Access, ahead: int, *, is_far: bool = False) -> Access:
+    """A load or store that also asks for what lies some elements behind it, used soon or much later."""
     if ahead and not is_symbolic(ahead):
         operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
+        if is_far:
+            operation.attributes["locality"] = IntegerAttr(SECOND_LEVEL, IndexType())
     return operation
 
 
@@ -171,8 +178,8 @@ class TileEmitter:
         for place, hint in ((source, "from"), (destination, "to")):
             if isinstance(place.owner, ApplyOp):
                 place.name_hint = hint
-        prefetch = next((level.prefetch for level in levels if level.prefetch), 0)
-        ahead = Ahead(prefetch, destination_ahead(box, tile, levels, self.schedule))
+        asking = next((level for level in levels if level.prefetch), LoopLevel(0, 1))
+        ahead = Ahead(asking.prefetch, destination_ahead(box, tile, levels, self.schedule), asking.is_far)
         self._straight_line(box, tile, (source, destination), ahead)
 
     def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
@@ -184,7 +191,7 @@ class TileEmitter:
             stores.setdefault(store.value, []).append(store.offset)
         results: list[SSAValue] = []
         for number, value in enumerate(tile.network.values):
-            results.append(self._value(value, results, source, ahead.source))
+            results.append(self._value(value, results, source, ahead))
             for offset in stores.get(number, ()):
                 place = [self._place(destination, offset)]
                 nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
@@ -205,10 +212,10 @@ class TileEmitter:
             made[offset].name_hint = base.name_hint
         return made[offset]
 
-    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, prefetch: int) -> SSAValue:
+    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
         match value:
             case Load(offset=offset, lanes=lanes):
-                return self._load(self._place(source, offset), lanes, prefetch)
+                return self._load(self._place(source, offset), lanes, ahead)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
                 return self.builder.splat(self.buffers.pad, lanes)
@@ -218,10 +225,10 @@ class TileEmitter:
                 self.builder.insert(operation)
                 return self._named(operation.result, "mixed")
 
-    def _load(self, place: SSAValue, lanes: int, prefetch: int) -> SSAValue:
+    def _load(self, place: SSAValue, lanes: int, ahead: Ahead) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp(self.buffers.source, [place], kind)
-        self.builder.insert(with_prefetch(operation, prefetch))
+        self.builder.insert(with_prefetch(operation, ahead.source, is_far=ahead.is_far))
         return self._named(operation.result, "line")
 
     @staticmethod

@@ -57,6 +57,14 @@ def test_panels_tell_what_they_carry():
     assert "goes on" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
 
 
+def test_panels_name_the_regions_that_they_ask_for():
+    module = reorder_module(layout("onednn:abc"), layout("onednn:acb"), (1119, 200, 300), "i8")
+    text = explain_module(Context(), module, vector_bytes=64, threads=True, panels=True)
+    assert "loops over a by 1 (parallel)" in text
+    assert "asks for the next a of the source while one is moved" in text
+    assert "asks for" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
+
+
 def test_panels_name_the_axes_that_their_tiles_take_as_one():
     module = reorder_module(layout("onednn:abcde"), layout("onednn:edcba"), (157, 20, 24, 28, 32), "i8")
     text = explain_module(Context(), module, vector_bytes=64, panels=True)

@@ -30,3 +30,19 @@ func.func @through_the_stack(%source : memref<64xf32>, %destination : memref<64x
 // CHECK-NEXT:     destination[i] = panel[i];
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
+
+// what is asked for: soon needed, needed much later, about to be written
+func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %near = vector.load %source[%c0] {prefetch = 64 : index} : memref<640xf32>, vector<16xf32>
+  %far = vector.load %source[%c32] {prefetch = 512 : index, locality = 2 : index} : memref<640xf32>, vector<16xf32>
+  vector.store %near, %destination[%c32] {prefetch = 128 : index} : memref<640xf32>, vector<16xf32>
+  vector.store %far, %destination[%c0] : memref<640xf32>, vector<16xf32>
+  return
+}
+
+// CHECK: void ahead(
+// CHECK:   __builtin_prefetch(&source[0] + 64);
+// CHECK:   __builtin_prefetch(&source[32] + 512, 0, 2);
+// CHECK:   __builtin_prefetch(&destination[32] + 128, 1);

@@ -48,6 +48,19 @@ func.func @pixels(%x: !planes, %y: !pixels) {
   func.return
 }
 
+!matrices = memref<8x77x100xf32>
+!transposed = memref<8x77x100xf32, #layout.tiled<(a, b, c) -> (a, c, b)>>
+
+// panels take a matrix in pieces: each asks for the same piece of the next matrix, which has to stay in a farther cache
+// CHECK-LABEL: func.func @matrices(
+// CHECK:         vector.load %{{.*}} {prefetch = 7700 : index, locality = 2 : index}
+// CHECK-NOT:     {prefetch = 7700 : index}
+// CHECK:         func.return
+func.func @matrices(%x: !matrices, %y: !transposed) {
+  layout.copy %x, %y : !matrices to !transposed
+  func.return
+}
+
 !blocks = memref<1x35x16x16xf32, #layout.format<"onednn:nChw16c">>
 !images = memref<1x35x16x16xf32, #layout.format<"NHWC">>
 

@@ -1,0 +1,44 @@
+"""Regions of the source: which axis leads from one to the next, and where panels take none."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import layout_ir as li
+from layout_ir.layouts.panel_group import Group
+from layout_ir.layouts.panel_steps import Wanted, panel_of
+from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, MOST_BYTES, region_axis
+
+MANY, FEW = 9, LEAST_REGIONS - 1
+
+
+@pytest.mark.parametrize(
+    "source, destination, shape, dtype, expected",
+    [
+        ("onednn:abc", "onednn:acb", (MANY, 200, 300), "i8", "a"),  # a plane of 60000 bytes, in several panels
+        ("onednn:abc", "onednn:acb", (MANY, 77, 100), "f32", "a"),
+        ("NCHW", "NHWC", (MANY, 50, 28, 28), "f16", "a"),
+        ("NHWC", "NCHW", (MANY, 7, 7, 200), "f16", "a"),
+        ("onednn:abcd", "onednn:bacd", (5, MANY, 6, 2000), "i8", None),  # panels without gaps, one behind the other
+        ("onednn:abc", "onednn:acb", (MANY, 50, 100), "i8", None),  # two planes fit into a first level cache
+        ("onednn:abc", "onednn:acb", (MANY, 1000, 300), "i8", None),  # not even one leaves room in a second level one
+        ("onednn:abc", "onednn:acb", (FEW, 200, 300), "i8", None),
+        ("onednn:abc", "onednn:cba", (MANY, 200, 300), "i8", None),  # far from each other
+        ("onednn:abcd", "onednn:acbd", (MANY, 40, 60, 10), "f32", "a"),
+    ],
+)
+def test_axis(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str | None):
+    width = li.element_type(dtype).bytes
+    left, right = (li.layout(name).index_map(shape, dtype) for name in (source, destination))
+    (box,) = make_plan(left, right).boxes
+    group = Group.of([box])
+    panel = panel_of(group, [1] * group.shared, Wanted(4096, 128, carries=False), width)
+    found = region_axis(panel, panel.walked, width)
+    assert (None if found is None else panel.group.axes[found].name) == expected
+    if found is not None:
+        inside = panel.walked[panel.walked.index(found) + 1 :]
+        taken = [axis.extent if i in inside else panel.steps[i] for i, axis in enumerate(group.axes)]
+        assert LEAST_BYTES <= math.prod(taken) * width <= MOST_BYTES
