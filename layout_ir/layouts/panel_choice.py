@@ -45,6 +45,9 @@ VISIT_BYTES = 145
 NEAR_VISIT_BYTES = 28
 """The same where the next panel goes on with the row, and little is moved until then."""
 
+READ_ON_BYTES = 96
+"""Length of such a row at least: most of a shorter one are lines that the panels beside it read too."""
+
 FAR_VISIT_BYTES = 500
 """The same where the next panel carries lines on and begins other rows."""
 
@@ -163,7 +166,7 @@ def _density(panel: Panel) -> float:
 def _visit_bytes(panel: Panel, row: int, size: int) -> int:
     """What a visit to a row of the source costs, with rows of `row` bytes and `size` bytes of scratch."""
     is_read_on = _is_read_on(panel)
-    if is_read_on and size <= NEAR_BYTES and row > LINE_BYTES:
+    if is_read_on and size <= NEAR_BYTES and row >= READ_ON_BYTES:
         return NEAR_VISIT_BYTES
     return VISIT_BYTES if is_read_on or panel.carried is None else FAR_VISIT_BYTES
 

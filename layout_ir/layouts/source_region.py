@@ -1,5 +1,5 @@
 """
-Regions: parts of the source without gaps that panels which follow each other take as a whole, in pieces.
+Regions: parts of the source without gaps that panels which follow each other take in pieces, and write without gaps.
 
 A cache has room for the region that is taken and for the next one. So each piece can be asked for one region ahead: all
 of it has come by then, whatever the order of the pieces is, while memory only ever sees one sequence of lines.
@@ -8,7 +8,7 @@ of it has come by then, whatever the order of the pieces is, while memory only e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Axis
@@ -28,7 +28,8 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | 
     """
     The axis that leads from one region to the next, where loops over the axes `walk`, outermost first, run over panels.
 
-    None where panels take no regions of a good size, or each the lines that follow those of the one before.
+    None where panels take no regions of a good size, where each takes the lines behind those of the one before, and
+    where what they write lies far apart, as that is what takes the time then.
     """
     axes = panel.group.main.axes
     taken = [panel.steps[i] if i < panel.group.shared else axis.valid for i, axis in enumerate(axes)]
@@ -36,27 +37,20 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | 
         size = math.prod(taken) * element_bytes
         if is_symbolic(size) or size > MOST_BYTES:
             return None
-        if _is_contiguous(axes, taken):
+        if _parts(axes, taken, [axis.source_stride for axis in axes]) == 1:
+            if _parts(axes, taken, [axis.destination_stride for axis in axes]) > 1:
+                return None
             are_many = is_symbolic(axes[i].extent) or axes[i].extent >= LEAST_REGIONS * taken[i]
             return i if size >= LEAST_BYTES and are_many else None
         taken[i] = axes[i].extent
     return None
 
 
-def _is_contiguous(axes: Sequence[Axis], taken: Sequence[int]) -> bool:
-    """Whether so many steps of every axis, taken together, are a part of the source without gaps."""
-    left = {i for i, steps in enumerate(taken) if steps > 1}
-    for i in _chain(axes):
-        left.discard(i)
-        if taken[i] < axes[i].valid:
-            break
-    return not left
-
-
-def _chain(axes: Sequence[Axis]) -> Iterator[int]:
-    """The axes that follow each other in the source without a gap, innermost first."""
-    by_stride = {axis.source_stride: i for i, axis in enumerate(axes) if axis.extent > 1}
-    expected = 1
-    while (i := by_stride.get(expected)) is not None:
-        yield i
-        expected *= axes[i].valid
+def _parts(axes: Sequence[Axis], taken: Sequence[int], strides: Sequence[int]) -> int:
+    """Of how many parts without gaps so many steps of every axis consist, on the side that has these strides."""
+    by_stride = {stride: i for i, stride in enumerate(strides)}
+    parts, expected = math.prod(taken), 1
+    while (i := by_stride.get(expected)) is not None and taken[i] > 1:
+        parts //= taken[i]
+        expected *= taken[i]
+    return parts

@@ -26,7 +26,8 @@ MANY, FEW = 9, LEAST_REGIONS - 1
         ("onednn:abc", "onednn:acb", (MANY, 50, 100), "i8", None),  # two planes fit into a first level cache
         ("onednn:abc", "onednn:acb", (MANY, 1000, 300), "i8", None),  # not even one leaves room in a second level one
         ("onednn:abc", "onednn:acb", (FEW, 200, 300), "i8", None),
-        ("onednn:abc", "onednn:cba", (MANY, 200, 300), "i8", None),  # far from each other
+        ("onednn:abc", "onednn:cba", (MANY, 200, 300), "i8", None),  # read far apart
+        ("onednn:abc", "onednn:bac", (MANY * 64, 64, 96), "i8", None),  # written far apart
         ("onednn:abcd", "onednn:acbd", (MANY, 40, 60, 10), "f32", "a"),
     ],
 )
