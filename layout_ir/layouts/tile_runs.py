@@ -101,6 +101,21 @@ def _greedy_run(axes: Sequence[Axis], chain: Sequence[int], lanes: int, split_od
     return run
 
 
+def fitting_run(axes: Sequence[Axis], lanes: int) -> Run:
+    """A run of as many steps as fit into one vector; but no part of an axis along which rows make lines."""
+    run: Run = {}
+    for i in _chain(axes, [axis.source_stride for axis in axes]):
+        axis = axes[i]
+        steps = min(axis.valid, lanes // axis.source_stride)
+        is_part = steps < axis.valid
+        if steps < 2 or (is_part and run and axis.destination_stride == 1):
+            break
+        run[i] = steps
+        if is_part:
+            break
+    return run
+
+
 def destination_rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool) -> Run:
     """What completes lines of the destination outside of the run, counted in the run's own steps."""
     rows = {i: axis.extent for i, axis in enumerate(axes) if axis.is_irregular}

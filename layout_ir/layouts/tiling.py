@@ -25,7 +25,7 @@ from layout_ir.layouts.network_loads import Element, Reach
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tile_runs import Run, destination_rows, runs_over_holes, source_runs
+from layout_ir.layouts.tile_runs import Run, destination_rows, fitting_run, runs_over_holes, source_runs
 
 ELEMENT_LIMIT = 4096
 """Elements of the largest tile, which becomes straight-line code."""
@@ -99,7 +99,13 @@ class Choice:
 
 @lru_cache(maxsize=1024)
 def choose_tile(
-    box: Box, lanes: int, source_size: int, segment: int | None = None, *, past_caches: bool = False
+    box: Box,
+    lanes: int,
+    source_size: int,
+    segment: int | None = None,
+    *,
+    past_caches: bool = False,
+    in_caches: bool = False,
 ) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
@@ -107,6 +113,7 @@ def choose_tile(
     `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
     elements of the parts of a vector within which shuffles are cheap; all lanes by default. `past_caches`: whether
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
+    `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing.
     """
     if not box.is_linear:
         return None
@@ -115,6 +122,9 @@ def choose_tile(
         return None if extents is None else Tile(extents, fill_network(math.prod(extents), lanes, segment or lanes))
     vectors = Vectors(lanes, segment, _reach(box, source_size), past_caches)
     runs = source_runs(box.axes, lanes)
+    if not in_caches and not box.is_padded:
+        fitting = fitting_run(box.axes, lanes)
+        runs += [fitting] if fitting and fitting not in runs else []
     best = _best_choice(box, runs, vectors)
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]

@@ -43,7 +43,14 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     copy = _copy_by_lines(box, schedule)
     if copy is not None and not any(axis.extent % steps for axis, steps in zip(box.axes, copy.extents, strict=True)):
         return copy
-    wide = choose_tile(box, schedule.lanes, source_size, schedule.segment, past_caches=schedule.streams)
+    wide = choose_tile(
+        box,
+        schedule.lanes,
+        source_size,
+        schedule.segment,
+        past_caches=schedule.streams,
+        in_caches=schedule.narrows,
+    )
     if wide is None or not schedule.narrows:
         return wide
     return None if takes_pairs(wide.network) else cached_tile(box, wide, schedule, source_size)
@@ -51,7 +58,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
 
 def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> Tile:
     """The tile for data that stay in the caches: of vectors of half a line where those are faster than `wide`."""
-    narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment)
+    narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True)
     if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))

@@ -17,6 +17,7 @@ from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.tile_runs import fitting_run
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, choose_tile
 
 PAD = -7
@@ -85,6 +86,37 @@ def test_what_is_contiguous_on_both_sides_is_copied_in_runs():
     tile = check(plan_box([0, 1, 2], [1, 0, 2], (8, 9, 256)), 16, 8 * 9 * 256)
     assert tile is not None
     assert tile.cost <= 2 / 16
+
+
+@pytest.mark.parametrize(
+    "axes, expected",
+    [
+        ([(7, 1, 7168), (7, 7, 1024), (32, 49, 1)], {0: 7, 1: 7}),
+        ([(20, 1, 1), (60, 20, 1200), (60, 1200, 20)], {0: 20, 1: 3}),
+        ([(9, 1, 16), (32, 9, 1)], {0: 9}),  # along the second one, rows make lines
+        ([(100, 1, 32), (32, 100, 1)], {0: 64}),
+        ([(60, 1, 32), (32, 64, 1)], {0: 60}),
+        ([(32, 2, 1)], {}),
+    ],
+)
+def test_runs_that_fit_into_a_vector(axes: list[tuple[int, int, int]], expected: dict[int, int]):
+    assert fitting_run([Axis("d", extent, *strides, extent) for extent, *strides in axes], 64) == expected
+
+
+def test_short_axes_are_read_together():
+    axes = [(7, 1, 7168), (7, 7, 1024), (32, 3136, 32), (32, 49, 1)]
+    box = Box(
+        tuple(Axis("d", extent, *strides, extent) for extent, *strides in axes),
+        AffineConstantExpr(0),
+        AffineConstantExpr(0),
+    )
+    tile = check(box, 64, 32 * 3136)
+    assert tile is not None
+    assert tile.extents == (7, 7, 2, 32)
+    assert all(store.lanes == 64 for store in tile.network.stores)
+    in_caches = choose_tile(box, 64, 32 * 3136, in_caches=True)
+    assert in_caches is not None
+    assert tile.cost < in_caches.cost / 2
 
 
 def test_planes_to_pixels():
