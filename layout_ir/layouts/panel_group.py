@@ -13,8 +13,12 @@ from dataclasses import dataclass, replace
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Axis, Box
 
-STRETCH_BYTES = 32 << 10
-"""Longest stretch of the destination that boxes which interleave fill together."""
+STRETCH_BYTES = 4 << 10
+"""
+Longest stretch of the destination that boxes which interleave fill together.
+
+In a longer one few lines belong to two boxes, and panels that need not hold a whole stretch are better ones.
+"""
 
 
 @dataclass(frozen=True)

@@ -211,3 +211,11 @@ def test_no_panel_for_short_runs(shape: tuple[int, ...], strides: tuple[int, ...
     destination = li.StridedLayout(strides).index_map(shape, "f32")
     (group,) = group_boxes(make_plan(source, destination).boxes, 4)
     assert choose_panel(group, lambda box, size: choose_tile(box, 16, size), source.storage_size, 4) is None
+
+
+@pytest.mark.parametrize("columns, groups", [(1000, 1), (3000, 2)])
+def test_long_stretches_are_not_shared(columns: int, groups: int):
+    """Whole blocks of columns and what is left of them, in rows of 2000 and of 6000 bytes."""
+    boxes, _ = boxes_of("ascend:FRACTAL_NZ", "NC", (64, columns), "f16")
+    assert len(boxes) == 2
+    assert len(group_boxes(boxes, 2)) == groups
