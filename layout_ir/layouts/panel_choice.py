@@ -45,14 +45,14 @@ VISIT_BYTES = 145
 NEAR_VISIT_BYTES = 28
 """The same where the next panel goes on with the row, and little is moved until then."""
 
-READ_ON_BYTES = 96
-"""Length of such a row at least: most of a shorter one are lines that the panels beside it read too."""
-
 FAR_VISIT_BYTES = 500
 """The same where the next panel carries lines on and begins other rows."""
 
 REGION_VISIT_BYTES = 14
 """The same where rows are parts of a region of the source that has come into a second level cache before."""
+
+READ_ON_BYTES = 96
+"""Length of a row from which on it is cheap to go on with it: most lines of a shorter one are read by two panels."""
 
 NEAR_BYTES = 26 << 10
 """Size of a scratch buffer that mostly stays in a first level cache."""

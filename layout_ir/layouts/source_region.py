@@ -48,9 +48,9 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | 
 
 def _parts(axes: Sequence[Axis], taken: Sequence[int], strides: Sequence[int]) -> int:
     """Of how many parts without gaps so many steps of every axis consist, on the side that has these strides."""
-    by_stride = {stride: i for i, stride in enumerate(strides)}
+    by_stride = {stride: i for i, stride in enumerate(strides) if taken[i] > 1}
     parts, expected = math.prod(taken), 1
-    while (i := by_stride.get(expected)) is not None and taken[i] > 1:
+    while (i := by_stride.get(expected)) is not None:
         parts //= taken[i]
         expected *= taken[i]
     return parts

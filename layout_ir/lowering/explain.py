@@ -153,8 +153,8 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
         first = " (parallel)" if schedule.threads else ""
         loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
         lines.append("  loops over " + ", ".join(loops))
-    region = region_axis(panel, walk, width) if schedule.prefetches else None
-    if region is not None:
+    region = region_axis(panel, walk, width)
+    if region is not None and schedule.prefetches and not schedule.preferences.prefetch_tiles:
         lines.append(f"  asks for the next {axes[region].name} of the source while one is moved")
     streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
     if panel.carried is not None:
