@@ -20,6 +20,12 @@ Longest stretch of the destination that boxes which interleave fill together.
 In a longer one few lines belong to two boxes, and panels that need not hold a whole stretch are better ones.
 """
 
+STRETCH_READ_TOGETHER_BYTES = 32 << 10
+"""The same for boxes that read the same lines as well, which each of them alone would read again."""
+
+STEP_BYTES = 1 << 10
+"""Distance of neighbouring steps in the source up to which boxes that take parts of every step read the same lines."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -111,12 +117,13 @@ def _interleaved(boxes: Sequence[Box], element_bytes: int) -> tuple[Group, list[
     if not is_regular(boxes[0]):
         return None
     for stretch in sorted({axis.destination_stride for axis in boxes[0].axes}):
-        if stretch * element_bytes > STRETCH_BYTES:
+        if stretch * element_bytes > STRETCH_READ_TOGETHER_BYTES:
             break
         wanted = _signature(boxes[0], stretch)
         members = [i for i, box in enumerate(boxes) if is_regular(box) and _signature(box, stretch) == wanted]
         chosen = [boxes[i] for i in members]
-        if len(members) > 1 and _fill_stretches(chosen, stretch):
+        is_short = stretch * element_bytes <= STRETCH_BYTES or _read_together(chosen, element_bytes)
+        if len(members) > 1 and is_short and _fill_stretches(chosen, stretch):
             return Group.of(chosen, stretch), members
     return None
 
@@ -126,6 +133,14 @@ def _signature(box: Box, stretch: int) -> list[tuple[int, int, int]]:
     return sorted(
         (axis.destination_stride, axis.extent, axis.valid) for axis in box.axes if axis.destination_stride >= stretch
     )
+
+
+def _read_together(boxes: Sequence[Box], element_bytes: int) -> bool:
+    """Whether boxes read parts of the same steps of the source, which lie close to each other."""
+    starts = [constant_value(box.source_offset) for box in boxes]
+    strides = [{axis.source_stride for axis in box.axes if axis.extent > 1} for box in boxes]
+    common = strides[0].intersection(*strides)
+    return any(max(starts) - min(starts) < stride <= STEP_BYTES // element_bytes for stride in common)
 
 
 def _fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:

@@ -219,3 +219,10 @@ def test_long_stretches_are_not_shared(columns: int, groups: int):
     boxes, _ = boxes_of("ascend:FRACTAL_NZ", "NC", (64, columns), "f16")
     assert len(boxes) == 2
     assert len(group_boxes(boxes, 2)) == groups
+
+
+def test_long_stretches_are_shared_by_boxes_that_read_the_same_lines():
+    """Whole blocks of the channels of a pixel, and what is left of them, in rows of 8064 bytes."""
+    boxes, _ = boxes_of("onednn:abcd", "mace:IN_OUT_CHANNEL", (2, 56, 56, 35), "f32")
+    assert len(boxes) == 2
+    assert len(group_boxes(boxes, 4)) == 1
