@@ -24,7 +24,7 @@ STRETCH_READ_TOGETHER_BYTES = 32 << 10
 """The same for boxes that read the same lines as well, which each of them alone would read again."""
 
 STEP_BYTES = 1 << 10
-"""Distance of neighbouring steps in the source up to which boxes that take parts of every step read the same lines."""
+"""Distance of neighbouring steps above which boxes that take parts of every step have few lines in common."""
 
 
 @dataclass(frozen=True)

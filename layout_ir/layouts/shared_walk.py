@@ -12,13 +12,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from layout_ir.layouts.affine import constant_value
-from layout_ir.layouts.panel_group import is_regular
+from layout_ir.layouts.panel_group import STEP_BYTES, is_regular
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.symbols import is_symbolic
-
-STEP_BYTES = 1 << 10
-"""Distance of neighbouring steps above which boxes that take parts of every step have few lines in common."""
 
 PART_STEPS = 64
 """Steps of the innermost shared axis that are copied by one box after the other."""

@@ -15,13 +15,12 @@ from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
-from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.panel_loops import walk_order
+from layout_ir.lowering.panel_loops import asked_region, walk_order
 from layout_ir.lowering.prefetching import destination_ahead
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
@@ -153,8 +152,8 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
         first = " (parallel)" if schedule.threads else ""
         loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
         lines.append("  loops over " + ", ".join(loops))
-    region = region_axis(panel, walk, width)
-    if region is not None and schedule.prefetches and not schedule.preferences.prefetch_tiles:
+    region = asked_region(panel, walk, schedule)
+    if region is not None:
         lines.append(f"  asks for the next {axes[region].name} of the source while one is moved")
     streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
     if panel.carried is not None:

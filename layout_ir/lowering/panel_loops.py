@@ -83,6 +83,13 @@ def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:
     return (shared, *(i for i in panel.walked if i != shared))
 
 
+def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int | None:
+    """The axis of which a panel asks for the next region; None where there are none, or it asks in another way."""
+    if not schedule.prefetches or schedule.preferences.prefetch_tiles:
+        return None
+    return region_axis(panel, walk, LINE_BYTES // schedule.lanes)
+
+
 def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
     element = cast("MemRefType[Attribute]", buffers.destination.type).element_type
     operation = memref.AllocaOp.get(element, IntegerAttr(LINE_BYTES, i64), [panel.size])
@@ -178,8 +185,8 @@ class _Filler:
 
     def _asking(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> LoopLevel:
         """How the source is asked for: a region ahead where panels take regions."""
-        region = region_axis(self.panel, list(self.starts), LINE_BYTES // schedule.lanes)
-        if region is None or schedule.preferences.prefetch_tiles:
+        region = asked_region(self.panel, list(self.starts), schedule)
+        if region is None:
             return LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule))
         stride = self.panel.group.boxes[self.position].axes[region].source_stride
         return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
