@@ -22,6 +22,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_loops import asked_region, walk_order
 from layout_ir.lowering.prefetching import destination_ahead
+from layout_ir.lowering.processor_model import ICE_LAKE
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,
@@ -45,6 +46,7 @@ def explain_module(
     vector_bytes: int,
     threads: bool = False,
     panels: bool = False,
+    processor: str = ICE_LAKE,
     preferences: Preferences = NO_PREFERENCES,
 ) -> str:
     """
@@ -53,7 +55,7 @@ def explain_module(
     The module itself is left as it is. The options are those of `layout-to-loops`. Raises `LayoutError` or xDSL's
     `DiagnosticException` where the lowering would.
     """
-    target = Target(vector_bytes, threads, panels, preferences=preferences)
+    target = Target(vector_bytes, threads, panels, processor=processor, preferences=preferences)
     lowered = module.clone()
     for stage in (ResolvePass(), ToBuffersPass()):
         stage.apply(context, lowered)

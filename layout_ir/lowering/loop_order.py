@@ -63,7 +63,10 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
         block_tiles = schedule.block_tiles
         is_read_whole = box.axes[along_source].extent <= block_tiles * tile.extents[along_source]
         is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
-        if is_collision or (schedule.prefetches and is_read_whole):
+        reads_on = (
+            schedule.processor.reads_on and box.axes[along_source].destination_stride < PAGE_LINES * schedule.lanes
+        )
+        if is_collision or (schedule.prefetches and (is_read_whole or reads_on)):
             block_tiles = 1  # tiles that follow each other along the destination read one sequence of lines already
     for i in (inner, outer) if block_tiles > 1 else (outer, inner):
         step = tile.extents[i]

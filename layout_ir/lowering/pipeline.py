@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.lowering.flatten import FlattenPass
+from layout_ir.lowering.processor_model import ICE_LAKE
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
@@ -22,13 +23,14 @@ def lower(
     threads: bool = False,
     panels: bool = False,
     stream_bytes: int | None = None,
+    processor: str = ICE_LAKE,
 ) -> None:
     """
     Lower a module in place; afterwards no operation or attribute of the layout dialect is left.
 
     The options are those of `layout-to-loops`.
     """
-    lower_for(context, module, Target(vector_bytes, threads, panels, stream_bytes))
+    lower_for(context, module, Target(vector_bytes, threads, panels, stream_bytes, processor))
 
 
 def lower_for(context: Context, module: ModuleOp, target: Target) -> None:

@@ -15,6 +15,7 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ProcessorModel
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
 SEGMENT_BYTES = 16
@@ -61,6 +62,9 @@ class Schedule:
     block_tiles: int = BLOCK_TILES
     """Tiles along each side of a block."""
 
+    processor: ProcessorModel = MODELS[ICE_LAKE]
+    """What the processor is known for."""
+
     segment: int | None = None
     """Elements of the part of a vector within which shuffles are cheap; None for all."""
 
@@ -87,6 +91,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     preferences = target.preferences
     streams = cells * element_bytes >= stream_bytes if preferences.streams is None else preferences.streams
     streams = streams and target.vector_bytes == LINE_BYTES
+    processor = MODELS[target.processor]
     is_large = elements * element_bytes >= stream_bytes
     return Schedule(
         lanes=target.vector_bytes // element_bytes,
@@ -97,6 +102,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         threads=target.threads,
         panels=target.panels and streams,
         stream_bytes=stream_bytes,
+        processor=processor,
         preferences=preferences,
     )
 

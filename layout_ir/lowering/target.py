@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.errors import nearest
 from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS
 
 VECTOR_WIDTHS = (0, 16, 32, 64)
 """Bytes of the vectors that processors have; 0 for scalar loops."""
@@ -61,6 +62,9 @@ class Machine:
     stream_bytes: int | None = None
     """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
 
+    processor: str = ICE_LAKE
+    """The family of processors whose costs are counted with: `ice-lake` or `zen-4`."""
+
 
 @dataclass(frozen=True)
 class Target(Machine):
@@ -76,14 +80,15 @@ class LoopOptions(Preferences, Machine, ModulePass):
     @classmethod
     def of(cls, target: Target) -> Self:
         """The pass with the options that mean `target`."""
-        options = target.vector_bytes, target.threads, target.panels, target.stream_bytes
-        return cls(*options, *astuple(target.preferences))
+        machine = [getattr(target, field.name) for field in fields(Machine)]
+        return cls(*machine, *astuple(target.preferences))
 
     @property
     def target(self) -> Target:
         """What the options mean; raises `PassFailedException` where there is no such target."""
         self._check_one_of("vector-bytes", self.vector_bytes, VECTOR_WIDTHS)
         self._check_one_of("prefetch", self.prefetch, (None, *PREFETCHES))
+        self._check_one_of("processor", self.processor, tuple(MODELS))
         for name in ("block_tiles", "prefetch_tiles", "run_bytes", "row_bytes"):
             number: int | None = getattr(self, name)
             if number is not None and number < 1:
@@ -96,7 +101,7 @@ class LoopOptions(Preferences, Machine, ModulePass):
                 f"{self.name}: expected streams with vector-bytes={LINE_BYTES} alone, got {self.vector_bytes}"
             )
         preferences = Preferences(**{field.name: getattr(self, field.name) for field in fields(Preferences)})
-        return Target(self.vector_bytes, self.threads, self.panels, self.stream_bytes, preferences)
+        return Target(**{field.name: getattr(self, field.name) for field in fields(Machine)}, preferences=preferences)
 
     def _check_one_of(self, name: str, value: object, known: tuple[object, ...]) -> None:
         if value not in known:

@@ -179,7 +179,8 @@ class TileEmitter:
             if isinstance(place.owner, ApplyOp):
                 place.name_hint = hint
         asking = next((level for level in levels if level.prefetch), LoopLevel(0, 1))
-        ahead = Ahead(asking.prefetch, destination_ahead(box, tile, levels, self.schedule), asking.is_far)
+        is_far = asking.is_far or self.schedule.processor.asks_second_level
+        ahead = Ahead(asking.prefetch, destination_ahead(box, tile, levels, self.schedule), is_far)
         self._straight_line(box, tile, (source, destination), ahead)
 
     def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:

@@ -233,6 +233,7 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         LINE_BYTES // schedule.lanes,
         schedule.preferences.run_bytes,
         schedule.preferences.row_bytes,
+        costs=schedule.processor.panel_costs,
         threads=schedule.threads,
         at_lines=at_lines,
     )

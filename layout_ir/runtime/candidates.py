@@ -12,6 +12,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.functions import find_function
 from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.lowering.processor_model import MODELS
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.kernel import Kernel
 from layout_ir.runtime.module import lowered_copy, written_by
@@ -34,7 +35,7 @@ LEAST_VECTOR_BYTES = 32
 
 
 def ways_to_store(model: Target, *, other_panels: bool) -> Iterator[Target]:
-    """Targets that write other parts at once than the model's: vectors, panels, whole lines, blocks of tiles."""
+    """Targets that write other parts at once than the model's: vectors, panels, whole lines, blocks, families."""
     narrow = model.vector_bytes // 2
     for panels in (model.panels, *([not model.panels] if other_panels else [])):
         for streams in (None, True, False) if model.vector_bytes == LINE_BYTES else (None,):
@@ -42,6 +43,8 @@ def ways_to_store(model: Target, *, other_panels: bool) -> Iterator[Target]:
         if panels:
             for run, row in product(RUN_BYTES, ROW_BYTES):
                 yield replace(model, panels=panels, preferences=Preferences(run_bytes=run, row_bytes=row))
+    for processor in MODELS:
+        yield replace(model, processor=processor)
     if narrow >= LEAST_VECTOR_BYTES:
         yield from _blocks(replace(model, vector_bytes=narrow, panels=False))
 

@@ -74,11 +74,12 @@ def processor() -> str:
     """What -march=native depends on: the machine's architecture, its processor's model and features."""
     import platform
 
+    properties = "vendor_id", "cpu family", "model", "flags", "Features", "CPU part", "CPU implementer"
     lines = [platform.machine()]
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as info:
             for line in info:
-                if line.startswith(("vendor_id", "model", "flags", "Features", "CPU part", "CPU implementer")):
+                if line.startswith(properties):
                     lines.append(line.strip())
                 elif not line.strip():
                     break  # the other processors are the same

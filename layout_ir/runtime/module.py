@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layout_ir.errors import LayoutError
@@ -83,11 +84,11 @@ def compile_functions(
     """
     from layout_ir.runtime.processor import this_processor
 
-    processor = this_processor()
-    with_panels = processor.panels if panels is None else panels
+    wanted = this_processor().target(threads is not None)
+    if panels is not None:
+        wanted = replace(wanted, panels=panels)
     if vector_bytes is not None:
-        return compile_for(module, names, Target(vector_bytes, threads is not None, with_panels), threads)
-    wanted = Target(processor.vector_bytes, threads is not None, with_panels)
+        return compile_for(module, names, replace(wanted, vector_bytes=vector_bytes), threads)
     return compile_where_possible(module, names, wanted, threads)[1]
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from layout_ir.errors import LayoutError
+from layout_ir.errors import LayoutError, nearest
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
+from layout_ir.lowering.target import Target
 from layout_ir.runtime import compiler
 
 PANELS_VARIABLE = "LAYOUT_IR_PANELS"
 """Environment variable that says whether large copies put lines together before they write them: 0 or 1."""
+
+PROCESSOR_VARIABLE = "LAYOUT_IR_PROCESSOR"
+"""Environment variable that names the family of processors whose costs are counted with."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +28,16 @@ class Processor:
     """
     Whether lines that are written in parts cost it so much that putting them together first pays.
 
-    Measured: on Intel's servers since Ice Lake it makes large transpositions two to four times as fast, on AMD's Zen 5
-    no faster, as that merges such writes in its caches well.
+    Measured: on Intel's servers since Ice Lake and on AMD's Zen 4 it makes large transpositions up to four times as
+    fast, on Zen 5 no faster, as that merges such writes in its caches well.
     """
+
+    model: str
+    """The family whose costs are counted with, a key of `MODELS`."""
+
+    def target(self, threads: bool) -> Target:
+        """What kernels are made for here."""
+        return Target(self.vector_bytes, threads, self.panels, processor=self.model)
 
 
 def panels_are_forced() -> bool:
@@ -38,5 +50,20 @@ def this_processor() -> Processor:
     forced = os.environ.get(PANELS_VARIABLE)
     if forced not in (None, "0", "1"):
         raise LayoutError(f"{PANELS_VARIABLE}: expected 0 or 1, got '{forced}'")
-    panels = "GenuineIntel" in compiler.processor() if forced is None else forced == "1"
-    return Processor(compiler.vector_bytes(), panels)
+    is_zen_4 = _is_zen_4()
+    panels = "GenuineIntel" in compiler.processor() or is_zen_4 if forced is None else forced == "1"
+    model = os.environ.get(PROCESSOR_VARIABLE, ZEN_4 if is_zen_4 else ICE_LAKE)
+    if model not in MODELS:
+        names = tuple(MODELS)
+        raise LayoutError(
+            f"{PROCESSOR_VARIABLE}: expected one of {', '.join(names)}, got '{model}'{nearest(model, names)}"
+        )
+    return Processor(compiler.vector_bytes(), panels, model)
+
+
+def _is_zen_4() -> bool:
+    """Whether it is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not."""
+    fields = dict(line.split(":", 1) for line in compiler.processor().splitlines() if ":" in line)
+    properties = {name.strip(): value.strip() for name, value in fields.items()}
+    is_family = properties.get("vendor_id") == "AuthenticAMD" and properties.get("cpu family") == "25"
+    return is_family and "avx512bw" in properties.get("flags", "").split()

@@ -26,8 +26,7 @@ def explained(module: ModuleOp, tuned: Sequence[Tuned], options: argparse.Namesp
     """Why the kernels are as they are: what was measured, then the plan of every copy."""
     if tuned:
         return "\n".join(f"{one.report()}\n{_explained_for(one.module, one.record.winner)}" for one in tuned)
-    processor = this_processor()
-    return _explained_for(module, Target(processor.vector_bytes, options.threads is not None, processor.panels))
+    return _explained_for(module, this_processor().target(options.threads is not None))
 
 
 def _explained_for(module: ModuleOp, target: Target) -> str:
@@ -37,5 +36,6 @@ def _explained_for(module: ModuleOp, target: Target) -> str:
         vector_bytes=target.vector_bytes,
         threads=target.threads,
         panels=target.panels,
+        processor=target.processor,
         preferences=target.preferences,
     )

@@ -6,26 +6,31 @@ import pytest
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 from layout_ir.runtime import compiler
 from layout_ir.runtime.module import compile_functions
 from layout_ir.runtime.processor import Processor, this_processor
 
 FLAGS = "x86_64\nflags: avx2 avx512bw avx512vl"
+AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
 
 
 @pytest.mark.parametrize(
     "text, forced, expected",
     [
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, panels=True)),
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, panels=False)),
-        (f"{FLAGS}\nvendor_id\t: AuthenticAMD", None, Processor(64, panels=False)),
-        (f"{FLAGS}\nvendor_id\t: AuthenticAMD", "1", Processor(64, panels=True)),
-        ("aarch64\nFeatures: asimd", None, Processor(16, panels=False)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, True, ICE_LAKE)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, False, ICE_LAKE)),
+        (f"{FLAGS}\n{AMD}25", None, Processor(64, True, ZEN_4)),
+        (f"{FLAGS}\n{AMD}25", "0", Processor(64, False, ZEN_4)),
+        (f"x86_64\nflags: avx2\n{AMD}25", None, Processor(32, False, ICE_LAKE)),  # Zen 3
+        (f"{FLAGS}\n{AMD}26", None, Processor(64, False, ICE_LAKE)),  # Zen 5
+        (f"{FLAGS}\n{AMD}26", "1", Processor(64, True, ICE_LAKE)),
+        ("aarch64\nFeatures: asimd", None, Processor(16, False, ICE_LAKE)),
     ],
 )
 def test_properties(text: str, forced: str | None, expected: Processor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LAYOUT_IR_VECTOR_BYTES", raising=False)
-    monkeypatch.delenv("LAYOUT_IR_PANELS", raising=False)
+    for name in ("LAYOUT_IR_VECTOR_BYTES", "LAYOUT_IR_PANELS", "LAYOUT_IR_PROCESSOR"):
+        monkeypatch.delenv(name, raising=False)
     if forced is not None:
         monkeypatch.setenv("LAYOUT_IR_PANELS", forced)
     compiler._processor_vector_bytes.cache_clear()  # pyright: ignore[reportPrivateUsage]
@@ -40,6 +45,21 @@ def test_a_word_that_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAYOUT_IR_PANELS", "yes")
     with pytest.raises(li.LayoutError, match="LAYOUT_IR_PANELS: expected 0 or 1, got 'yes'"):
         this_processor()
+
+
+def test_a_family_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAYOUT_IR_PROCESSOR", "zen4")
+    message = "LAYOUT_IR_PROCESSOR: expected one of ice-lake, zen-4, got 'zen4'; did you mean zen-4"
+    with pytest.raises(li.LayoutError, match=message):
+        this_processor()
+
+
+@pytest.mark.parametrize("family", [ICE_LAKE, ZEN_4])
+def test_kernels_are_made_for_a_family(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAYOUT_IR_PROCESSOR", family)
+    module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (84, 64, 56, 56), "f32")
+    (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64)
+    assert (", 0, 2);" in kernel.source) == (family == ZEN_4)
 
 
 @pytest.mark.parametrize("forced", ["0", "1"])

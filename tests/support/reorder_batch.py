@@ -27,6 +27,7 @@ from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
+from layout_ir.lowering.processor_model import ICE_LAKE
 from layout_ir.runtime.compiler import compile_library, find_compiler
 
 SENTINEL, GUARD = 0xA5, 80
@@ -83,10 +84,19 @@ def lowered(
     *,
     panels: bool = False,
     stream_bytes: int | None = None,
+    processor: str = ICE_LAKE,
 ) -> ModuleOp:
     """The module with its functions as loops."""
     module = module_of(reorders)
-    lower(Context(), module, vector_bytes=vector_bytes, threads=threads, panels=panels, stream_bytes=stream_bytes)
+    lower(
+        Context(),
+        module,
+        vector_bytes=vector_bytes,
+        threads=threads,
+        panels=panels,
+        stream_bytes=stream_bytes,
+        processor=processor,
+    )
     return module
 
 

@@ -16,6 +16,9 @@ from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
 from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.element_type import element_type
+from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel_costs import PanelCosts, overhead
+from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,18 @@ class Variant:
     threads: bool = False
     panels: bool = False
     """Whether lines that tiles would write in parts are put together first, in small panels; needs `streams`."""
+    processor: str = ICE_LAKE
+    """The family of processors that it is made for."""
 
     def __str__(self) -> str:
         words = [f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "scalar loops"]
-        return ", ".join(words + ["streaming"] * self.streams + ["threads"] * self.threads + ["panels"] * self.panels)
+        words += ["streaming"] * self.streams + ["threads"] * self.threads + ["panels"] * self.panels
+        return ", ".join(words + ([self.processor] if self.processor != ICE_LAKE else []))
 
 
 PANELS = Variant(64, streams=True, panels=True)
-VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True), PANELS)
+ZEN_4_PANELS = Variant(64, streams=True, panels=True, processor=ZEN_4)
+VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True), PANELS, ZEN_4_PANELS)
 
 
 def _reorder(
@@ -101,7 +108,12 @@ def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
     stream_bytes = 0 if variant.streams else None
     with small_panels():
         module = lowered(
-            reorders, variant.vector_bytes, variant.threads, panels=variant.panels, stream_bytes=stream_bytes
+            reorders,
+            variant.vector_bytes,
+            variant.threads,
+            panels=variant.panels,
+            stream_bytes=stream_bytes,
+            processor=variant.processor,
         )
     return emit_c(module)
 
@@ -115,12 +127,16 @@ def small_panels(*, carry: bool = False) -> Generator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         if carry:
-            patch.setattr(panel_choice, "CARRYING_COST", -1000.0)
+            patch.setattr(panel_choice, "overhead", _overhead_unless_carried)
             patch.setattr(panel_choice, "SHARED_TRIPS", 2)
         patch.setattr(panel_choice, "RUN_BYTES", (192, 64) if carry else (192,))
         patch.setattr(panel_choice, "ROW_BYTES", (32,))
         patch.setattr(panel_choice, "LEAST_RUN_BYTES", 64)
         yield
+
+
+def _overhead_unless_carried(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool) -> float:
+    return overhead(panel, costs, element_bytes, at_lines) - 1000 * (panel.carried is not None)
 
 
 def source_and_expected(case: Reorder, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,124 @@
+"""What it costs to move panels, by which one of several is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel_group import contiguous
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.source_region import region_axis
+from layout_ir.layouts.symbols import is_symbolic
+
+SCRATCH_BYTES = 320 << 10
+"""Size of the largest scratch buffer: it has to stay in a second level cache, on the stack of a thread."""
+
+
+@dataclass(frozen=True)
+class PanelCosts:
+    """What the parts of a panel cost, in bytes that might be moved instead; by default on Intel's Ice Lake."""
+
+    end_bytes: float = 370
+    """The two ends of what is written in one go, which are parts of lines."""
+
+    short_run_bytes: float = 5
+    """A short run, far from the one before, where lines are carried."""
+
+    far_run_bytes: float = 41
+    """The same with a scratch buffer that is not near."""
+
+    carrying: float = 0.06
+    """To carry lines, for every byte."""
+
+    visit_bytes: float = 145
+    """A visit to a row of the source."""
+
+    near_visit_bytes: float = 28
+    """The same where the next panel goes on with the row, and little is moved until then."""
+
+    far_visit_bytes: float = 500
+    """The same where the next panel carries lines on and begins other rows."""
+
+    region_visit_bytes: float = 14
+    """The same where rows are parts of a region of the source that has come into a second level cache before."""
+
+    read_on_bytes: int = 96
+    """Length of a row from which on it is cheap to go on with it: two panels read most lines of a shorter one."""
+
+    near_bytes: int = 26 << 10
+    """Size of a scratch buffer that mostly stays in a first level cache."""
+
+    region_near_bytes: int = 80 << 10
+    """The same for parts of such a region."""
+
+    tiny_bytes: int = 1 << 10
+    """Size of one through which so little goes at once that it is as good as none."""
+
+    far: float = 0.6
+    """A buffer that is not near, for every byte; one between tiny and near costs a part of that."""
+
+    kept_bytes: int = 370 << 10
+    """Size of all that is kept in a cache for panels, up to which little is driven out of a second level cache."""
+
+    driven_out: float = 0.45
+    """What more than that costs, for every byte."""
+
+
+DEFAULT_COSTS = PanelCosts()
+
+
+def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool) -> float:
+    """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
+    run, row = panel.run_length * element_bytes, _row_length(panel) * element_bytes
+    written = min(panel.written_length * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
+    cost = (costs.end_bytes if has_ends(panel, element_bytes, at_lines) else costs.end_bytes / 16) / written
+    size = panel.size * element_bytes
+    if panel.carried is not None:
+        cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
+    kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
+    has_come = region_axis(panel, panel.walked, element_bytes) is not None
+    visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, costs, row, size)
+    cost += visit / row * _density(panel)
+    near = costs.region_near_bytes if has_come else costs.near_bytes
+    cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
+    return cost + (costs.driven_out if kept > costs.kept_bytes else 0)
+
+
+def has_ends(panel: Panel, element_bytes: int, at_lines: bool) -> bool:
+    """Whether runs end inside of lines."""
+    others = [axis.destination_stride for i, axis in enumerate(panel.group.axes) if i not in panel.run]
+    return not at_lines or any(length * element_bytes % LINE_BYTES for length in (*others, panel.run_length))
+
+
+def _density(panel: Panel) -> float:
+    """The share of cells that get elements and no pads."""
+    boxes = [box for box in panel.group.boxes if not is_symbolic(box.cells)]
+    return sum(box.elements for box in boxes) / sum(box.cells for box in boxes) if boxes else 1
+
+
+def _visit_bytes(panel: Panel, costs: PanelCosts, row: int, size: int) -> float:
+    """What a visit to a row of the source costs, with rows of `row` bytes and `size` bytes of scratch."""
+    is_read_on = _is_read_on(panel)
+    if is_read_on and size <= costs.near_bytes and row >= costs.read_on_bytes:
+        return costs.near_visit_bytes
+    return costs.visit_bytes if is_read_on or panel.carried is None else costs.far_visit_bytes
+
+
+def _is_read_on(panel: Panel) -> bool:
+    """Whether the next panel goes on with the rows of the source where this one stops."""
+    axes, main = panel.group.axes, panel.group.main
+    chain = contiguous(main.axes, [axis.source_stride for axis in main.axes])
+    ends = (i for i in chain if i < len(axes) and panel.steps[i] < axes[i].extent)
+    return bool(panel.walked) and next(ends, None) == panel.walked[-1]
+
+
+def _row_length(panel: Panel) -> int:
+    """Elements of the source that a panel takes one after the other."""
+    axes, main = panel.group.axes, panel.group.main
+    row = 1
+    for i in contiguous(main.axes, [axis.source_stride for axis in main.axes]):
+        steps = panel.steps[i] if i < len(axes) else main.axes[i].extent
+        row *= steps
+        if steps < main.axes[i].extent:
+            break
+    return row
