@@ -31,9 +31,6 @@ from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 WRITES_PARTS = "write lines in parts"
 """What tiles alone do wherever the destination begins."""
 
-WRITTEN_AGAIN = 1.3
-"""Cells that tiles write, for every cell that there is, above which panels are faster: last tiles overlap others."""
-
 SHORT_LINES = 4
 """Lines of the source that tiles read on up to which panels, which read longer rows or many at once, are faster."""
 
@@ -210,7 +207,7 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
     assert tile is not None
     if box.is_fill or any(is_symbolic(axis.extent) for axis in box.axes):
         return ""
-    if walked_cells(box, tile) > WRITTEN_AGAIN:
+    if walked_cells(box, tile) > schedule.processor.written_again:
         return "write many lines twice"
     levels = loop_levels(box, tile, replace(schedule, threads=False))
     if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
