@@ -15,6 +15,9 @@ from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_s
 COLLIDING_ROWS = 64
 """Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
 
+FEW_ROWS = 8
+"""Rows of a tile up to which those of a second one have room in the same set."""
+
 THREAD_PARTS = 32
 """Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
 
@@ -60,14 +63,9 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
     inside: list[LoopLevel] = []
     block_tiles = schedule.preferences.block_tiles
     if block_tiles is None:
-        block_tiles = schedule.block_tiles
-        is_read_whole = box.axes[along_source].extent <= block_tiles * tile.extents[along_source]
         is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
-        reads_on = (
-            schedule.processor.reads_on and box.axes[along_source].destination_stride < PAGE_LINES * schedule.lanes
-        )
-        if is_collision or (schedule.prefetches and (is_read_whole or reads_on)):
-            block_tiles = 1  # tiles that follow each other along the destination read one sequence of lines already
+        is_in_order = is_collision or _suits_one_order(box, tile, schedule, along_destination, along_source)
+        block_tiles = 1 if is_in_order else schedule.block_tiles
     for i in (inner, outer) if block_tiles > 1 else (outer, inner):
         step = tile.extents[i]
         if block_tiles > 1 and box.axes[i].extent > step * block_tiles:
@@ -76,6 +74,19 @@ def _blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int, al
         else:
             inside.append(LoopLevel(i, step))
     return levels + inside
+
+
+def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """Whether tiles that follow each other along one side suit the other as well, or blocks of rows do not stay."""
+    page = PAGE_LINES * schedule.lanes
+    if schedule.narrows:
+        has_rows = tile.extents[along_destination] >= FEW_ROWS
+        is_colliding = has_rows and box.axes[along_destination].source_stride % page == 0
+        return is_colliding and not schedule.processor.blocks_colliding_rows
+    if not schedule.prefetches:
+        return False
+    is_read_whole = box.axes[along_source].extent <= schedule.block_tiles * tile.extents[along_source]
+    return is_read_whole or (schedule.processor.reads_on and box.axes[along_source].destination_stride < page)
 
 
 def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
@@ -94,7 +105,8 @@ def _gathers_colliding_lines(box: Box, tile: Tile, schedule: Schedule, along_des
     """
     stride = box.axes[along_destination].source_stride
     is_colliding = stride > 0 and stride % (PAGE_LINES * schedule.lanes) == 0
-    return schedule.narrows and is_copy(tile.network) and _shared_row(box) >= schedule.lanes and is_colliding
+    is_done = schedule.narrows and schedule.processor.gathers_colliding_lines
+    return is_done and is_copy(tile.network) and _shared_row(box) >= schedule.lanes and is_colliding
 
 
 def _shared_row(box: Box) -> int:

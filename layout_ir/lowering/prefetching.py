@@ -279,6 +279,8 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
     between them are no sequence of lines.
     """
     if schedule.narrows:
+        if not schedule.processor.asks_for_destination:
+            return 0
         is_near = box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes
         return 0 if is_near else written_ahead(box, tile, levels, schedule.lanes)
     if not schedule.streams or not is_copy(tile.network) or streamed_stores(box, tile, schedule):

@@ -82,7 +82,8 @@ class Schedule:
 
     def __str__(self) -> str:
         traits = [name for name in ("streams", "panels", "prefetches", "threads") if getattr(self, name)]
-        return f"vectors of {self.lanes} elements" + "".join(f", {trait}" for trait in traits)
+        words = {"prefetches": "prefetches into a second level cache"} if self.processor.asks_second_level else {}
+        return f"vectors of {self.lanes} elements" + "".join(f", {words.get(trait, trait)}" for trait in traits)
 
 
 def choose_schedule(target: Target, element_bytes: int, cells: int, elements: int) -> Schedule:

@@ -1,0 +1,52 @@
+"""What is made differently for a family of processors, as `--explain` tells it."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.context import Context
+
+from layout_ir.api import layout
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+
+
+def explained(processor: str, source: str, destination: str, shape: tuple[int, ...], dtype: str) -> str:
+    """The plan for a destination that begins at a line."""
+    module = reorder_module(layout(source), layout(destination), shape, dtype)
+    text = explain_module(Context(), module, vector_bytes=64, panels=True, processor=processor)
+    return text.split("if the destination does not begin")[0]
+
+
+BATCH_BLOCKS = "openvino:bs_fs_yx_bsv16_fsv16"
+PITCHED = "strided<[430080, 6720, 120, 1]>"
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "on_ice_lake", "on_zen_4"),
+    [
+        ("NHWC", "NCHW", (84, 64, 56, 56), "f32", "streams, panels, prefetches\n", "prefetches into a second level"),
+        # goes on along the source where the next lines of the destination are near, in blocks where they are not
+        ("NCHW", "NHWC", (84, 64, 56, 56), "f32", "b by 32, c_d by 32, c_d by 16 inside", "by 1, b by 16, c_d by 16 ("),
+        ("NHWC", "NCHW", (84, 100, 56, 56), "f32", "c_d by 16 inside 32", "c_d by 16 inside 32"),
+        # asks for later rows where it would ask behind the end of one
+        (PITCHED, "NHWC", (168, 64, 56, 56), "f16", "d by 32 (prefetching 64 ", "b by 32 (prefetching 430080 "),
+        # seven lines of which one is written twice: panels or tiles alone
+        ("openvino:bfyx", BATCH_BLOCKS, (5360, 64, 7, 7), "f32", "write many lines twice", "a0 by 1 (prefetching 6272"),
+        # panels that need not stay in a first level cache
+        ("onednn:abcde", "onednn:edcba", (157, 20, 24, 28, 32), "i8", "e 32 x d 8 x b 4 x", "e 32 x d 14 x b 2 x"),
+        # the caches: no requests for the destination, no blocks of rows that belong to one set, lines in blocks
+        ("NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32", "asks for the destination 1280", "loops over b1"),
+        ("NCHW", "NHWC", (1, 64, 32, 32), "f32", "c_d by 16 inside 32", "loops over b by 16, c_d by 16\n"),
+        ("ascend:FRACTAL_NZ", "NC", (256, 256), "f32", "loops over a by 1, b1 by 4\n", "b1 by 4 inside 8"),
+    ],
+)
+def test_choices(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, on_ice_lake: str, on_zen_4: str
+) -> None:
+    assert on_ice_lake in explained(ICE_LAKE, source, destination, shape, dtype)
+    assert on_zen_4 in explained(ZEN_4, source, destination, shape, dtype)
+
+
+def test_nothing_is_asked_for_in_the_caches_of_zen_4():
+    assert "asks for the destination" not in explained(ZEN_4, "NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32")
