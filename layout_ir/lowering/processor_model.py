@@ -11,7 +11,7 @@ ICE_LAKE, ZEN_4 = "ice-lake", "zen-4"
 
 @dataclass(frozen=True)
 class ProcessorModel:
-    """How large copies are made for one family of processors."""
+    """How copies are made for one family of processors."""
 
     asks_second_level: bool = False
     """
