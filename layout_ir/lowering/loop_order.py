@@ -105,8 +105,8 @@ def _gathers_colliding_lines(box: Box, tile: Tile, schedule: Schedule, along_des
     """
     stride = box.axes[along_destination].source_stride
     is_colliding = stride > 0 and stride % (PAGE_LINES * schedule.lanes) == 0
-    is_done = schedule.narrows and schedule.processor.gathers_colliding_lines
-    return is_done and is_copy(tile.network) and _shared_row(box) >= schedule.lanes and is_colliding
+    gathers = schedule.narrows and schedule.processor.gathers_colliding_lines
+    return gathers and is_copy(tile.network) and _shared_row(box) >= schedule.lanes and is_colliding
 
 
 def _shared_row(box: Box) -> int:
