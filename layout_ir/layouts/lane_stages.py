@@ -49,6 +49,7 @@ class Stage:
         return low, tuple(lane + (1 << self.removed) for lane in low)
 
 
+@lru_cache(maxsize=64)
 def exchange(bits: int, position: int) -> Stage:
     """The bit at `position` of `bits` changes places with the row's."""
     return Stage(tuple(ROW if bit == position else bit for bit in range(bits)))

@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from layout_ir.layouts.lane_stages import CHEAP
-from layout_ir.layouts.shuffle_network import (
-    Load,
-    Network,
-    Shuffle,
-    Splat,
-    Store,
-    Value,
-    reads_both,
-    simplified,
-    width_of,
-)
+import numpy as np
+import numpy.typing as npt
+
+from layout_ir.layouts.shuffle_network import Network, Shuffle, Splat, Store, Value, simplified
 
 PAD = -1
 """What a lane holds that belongs to no element."""
@@ -78,56 +70,29 @@ class Goal:
         runs = runs_of(sorted(set(self.wanted)))
         return [(start + first, count) for start, length in runs for first, count in chunks(length, self.lanes)]
 
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The destination offsets in order, by which each has a number; `PAD` has none."""
+        return {PAD: PAD} | {offset: number for number, offset in enumerate(sorted(set(self.wanted)))}
 
-def gather(builder: Builder, final: Sequence[int], goal: Goal, limit: float) -> Network | None:
-    """
-    Collect every vector of the destination from the values that hold its lanes.
+    @cached_property
+    def piece_of(self) -> npt.NDArray[np.int64]:
+        """For every number of an offset the last of those vectors that takes it."""
+        starts = [self.numbers[start] for start, _ in self.pieces]
+        return np.searchsorted(starts, np.arange(len(self.numbers) - 1), side="right")
 
-    None as soon as it is sure to take at least `limit` instructions.
-    """
+
+def gather(builder: Builder, final: Sequence[int], goal: Goal) -> Network:
+    """Collect every vector of the destination from the values that hold its lanes."""
     places = places_of(builder, final)
     width = len(builder.contents[final[0]])
-    needed_for_sure = {found[0][0] for found in map(places.get, goal.wanted) if found and len(found) == 1}
-    vectors: list[tuple[int, Lanes]] = []
-    instructions = _least_cost(builder, needed_for_sure, goal.segment_bits)
+    stores: list[Store] = []
     for start, count in goal.pieces:
         needed = [places.get(start + lane) for lane in range(count)]
         for part, found in _in_parts(needed, width):
-            vectors.append((start + part, found))
-            instructions += 1 + CHEAP * (len(found.sources) - 1)
-        if instructions >= limit:
-            return None
-    stores: list[Store] = []
-    for offset, found in vectors:
-        value = _merge(builder, found, width)
-        stores.append(Store(offset, len(builder.contents[value]), value))
+            value = _merge(builder, found, width)
+            stores.append(Store(start + part, len(builder.contents[value]), value))
     return simplified(Network(tuple(builder.values), tuple(stores), goal.segment_bits))
-
-
-def _least_cost(builder: Builder, needed: set[int], segment_bits: int) -> float:
-    """
-    What a network costs at least that needs some values: its loads, and its shuffles of two values.
-
-    Those of one value may become one with what that was made by; so may `needed` with what is made of them.
-    """
-    network = Network(tuple(builder.values), (), segment_bits)
-    used, left, may_change = set(needed), list(needed), set(needed)
-    merges: list[int] = []
-    cost = 0.0
-    while left:
-        number = left.pop()
-        value = builder.values[number]
-        if isinstance(value, Shuffle):
-            sources = {value.left, value.right}
-            if len(sources) == 2 and reads_both(value.mask, width_of(builder.values[value.left])):
-                merges.append(number)
-            else:
-                may_change |= sources
-            left += sources - used
-            used |= sources
-        elif isinstance(value, Load):
-            cost += CHEAP
-    return cost + sum(CHEAP if number in may_change else network.cost_of(builder.values[number]) for number in merges)
 
 
 def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[int, int]]]:

@@ -61,6 +61,14 @@ def readings(
         yield rows, ()
 
 
+def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
+    """What `readings` can make use of."""
+    has_holes = any(destination == PAD for row in rows for _, destination in row)
+    if len(rows[0]) % lanes == 0 and not has_holes:
+        return Reach()
+    return Reach(min(reach.before, lanes), min(reach.behind, lanes))
+
+
 def _widths(rows: Sequence[Row], lanes: int) -> list[int]:
     """Elements that are read of a row."""
     length = len(rows[0])

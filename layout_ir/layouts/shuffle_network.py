@@ -2,7 +2,7 @@
 Shuffle networks: which loads, two-input shuffles and stores move one small tile through vector registers.
 
 A tile is a set of elements, each with an offset in the source and one in the destination. Its source is read in whole
-vectors along contiguous *runs*, one run a *row*. `network_builder` makes networks; here is what they are, and the
+vectors along contiguous *runs*, one run a *row*. `network_search` finds networks; here is what they are, and the
 rewrites that make one shorter or put it into a better order.
 """
 

@@ -8,8 +8,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from layout_ir.layouts.network_builder import ROWS_GATHERED
 from layout_ir.layouts.network_gather import power_of_two_below
+from layout_ir.layouts.network_search import ROWS_GATHERED
 from layout_ir.layouts.plan import Axis
 
 RUN_VECTORS = 4

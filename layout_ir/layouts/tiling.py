@@ -19,9 +19,9 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.fill_tile import fill_extents, fill_network
-from layout_ir.layouts.network_builder import ROWS_GATHERED, build_network
 from layout_ir.layouts.network_gather import PAD
 from layout_ir.layouts.network_loads import Element, Reach
+from layout_ir.layouts.network_search import ROWS_GATHERED, find_network
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.symbols import is_symbolic
@@ -246,7 +246,7 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: fl
         return None
     elements, pads = _elements(axes, run, rows, extents)
     limit = min(INSTRUCTION_LIMIT, limit * math.prod(extents))
-    network = build_network(elements, pads, vectors.lanes, vectors.reach, vectors.segment, limit)
+    network = find_network(elements, pads, vectors.lanes, vectors.reach, vectors.segment, limit)
     if network is None:
         return None
     return Tile(tuple(extents), network)

@@ -66,7 +66,7 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
     A padded axis longer than a vector is first cut at the last whole vector before its pads. What remains is moved as a
     whole if there is a tile for that, which writes neighbouring lines at once.
     """
-    if box.is_fill or not box.is_linear:
+    if box.is_fill or not box.is_linear or not box.is_padded:
         return [box]
     for i, axis in enumerate(box.axes):
         if axis.is_full:

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from layout_ir.layouts.network_builder import build_network
 from layout_ir.layouts.network_gather import PAD
 from layout_ir.layouts.network_loads import Element
 from layout_ir.layouts.network_offsets import in_one_form
+from layout_ir.layouts.network_search import find_network
 
 LANES = 16
 
@@ -20,7 +20,7 @@ def transpose(rows: int, columns: int, pitch: int) -> list[list[Element]]:
 
 @pytest.mark.parametrize("rows, columns", [(16, 16), (3, 16), (8, 32), (18, 16), (24, 8)])
 def test_the_pitch_of_the_destination_makes_no_difference(rows: int, columns: int) -> None:
-    near, far, unknown = (build_network(transpose(rows, columns, pitch), [], LANES) for pitch in (36, 1000, 2**200 + 1))
+    near, far, unknown = (find_network(transpose(rows, columns, pitch), [], LANES) for pitch in (36, 1000, 2**200 + 1))
     assert near is not None
     assert far is not None
     assert unknown is not None
@@ -48,9 +48,9 @@ def test_what_is_no_sum_does_not_become_one() -> None:
 @pytest.mark.parametrize("rows, columns", [(16, 16), (3, 16), (18, 16), (24, 8), (5, 7), (8, 32)])
 def test_a_limit_leaves_out_what_costs_as_much_and_nothing_else(rows: int, columns: int) -> None:
     tile = transpose(rows, columns, 100)
-    best = build_network(tile, [], LANES, segment=4)
+    best = find_network(tile, [], LANES, segment=4)
     assert best is not None
-    found = build_network(tile, [], LANES, segment=4, limit=best.cost + 0.01)
+    found = find_network(tile, [], LANES, segment=4, limit=best.cost + 0.01)
     assert found is not None
     assert math.isclose(found.cost, best.cost)
-    assert build_network(tile, [], LANES, segment=4, limit=best.cost - 0.01) is None
+    assert find_network(tile, [], LANES, segment=4, limit=best.cost - 0.01) is None

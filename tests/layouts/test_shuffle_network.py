@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from network_execution import execute_network
 
 from layout_ir.layouts.lane_stages import is_blend
-from layout_ir.layouts.network_builder import build_network
 from layout_ir.layouts.network_gather import PAD as HOLE
 from layout_ir.layouts.network_gather import chunks, power_of_two_below
 from layout_ir.layouts.network_loads import Element, Reach
+from layout_ir.layouts.network_search import find_network
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
 
 SOURCE = np.arange(1000, 9000)
@@ -24,10 +24,10 @@ PAD = -7
 
 def check(rows: list[list[Element]], pads: list[int], lanes: int) -> Network:
     for segment in (max(lanes // 2, 1), max(lanes // 4, 1)):
-        cut = build_network(rows, pads, lanes, segment=segment)
+        cut = find_network(rows, pads, lanes, segment=segment)
         assert cut is not None
         check_network(cut, rows, pads, lanes)
-    network = build_network(rows, pads, lanes)
+    network = find_network(rows, pads, lanes)
     assert network is not None
     check_network(network, rows, pads, lanes)
     return network
@@ -78,10 +78,10 @@ def test_a_run_of_both_sides_is_loads_and_stores():
 def test_transposes_of_all_sizes(rows: int, columns: int, lanes: int):
     for pitches in ((0, 0), (columns + 3, rows + 1)):
         elements = transpose(rows, columns, *pitches)
-        if build_network(elements, [], lanes) is not None:
+        if find_network(elements, [], lanes) is not None:
             check(elements, [], lanes)
     if rows <= min(lanes, columns):
-        assert build_network(transpose(rows, columns), [], lanes) is not None
+        assert find_network(transpose(rows, columns), [], lanes) is not None
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -103,7 +103,7 @@ def test_random_tiles(seed: int):
     ]
     end = int(places.max()) + 1
     pads = [*range(end, end + rng.choice([0, 0, 1, 4]))]
-    if build_network(rows, pads, lanes) is not None:
+    if find_network(rows, pads, lanes) is not None:
         check(rows, pads, lanes)
 
 
@@ -137,7 +137,7 @@ def test_what_may_be_read_behind_short_rows(behind: int, width: int):
     """Pixels of 3 channels to padded ones: the network stays inside of what is readable, and uses it."""
     rows: list[list[Element]] = [[(20 * row + i, 16 * row + i) for i in range(3)] for row in range(4)]
     pads = [16 * row + i for row in range(4) for i in range(3, 16)]
-    network = build_network(rows, pads, 16, Reach(0, behind))
+    network = find_network(rows, pads, 16, Reach(0, behind))
     assert network is not None
     wanted = {to: int(SOURCE[source or 0]) for row in rows for source, to in row} | dict.fromkeys(pads, PAD)
     assert execute_network(network, SOURCE, set(range(63 + behind)), PAD, 16) == wanted

@@ -1,0 +1,101 @@
+"""What a shuffle network takes at least, found without making it: most that could be made are not worth it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from layout_ir.layouts.lane_stages import CHEAP, Stages
+from layout_ir.layouts.network_gather import PAD, Builder, Goal
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, cost_of_mask, reads_both, width_of
+
+Columns = Sequence[tuple[Sequence[int], Stages]]
+"""Columns of values, one of every row, with the stages that they go through."""
+
+Contents = npt.NDArray[np.int64]
+"""Numbers of the destination offsets in the lanes of values, or `PAD`; the last dimension is the lanes."""
+
+Values = npt.NDArray[np.intp]
+"""Values by the column and the row that they belong to."""
+
+
+def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
+    """A lower bound of the cost of exchanging columns and gathering what results: of one more network."""
+    groups = [
+        (np.array([column for column, _ in group]), stages)
+        for (stages, _), group in itertools.groupby(columns, key=lambda one: (one[1], len(one[0])))
+    ]
+    contents = np.concatenate([_after_stages(builder, goal, *group) for group in groups])
+    numbers, first, counts = np.unique(contents, return_index=True, return_counts=True)
+    is_single = (counts == 1) & (numbers != PAD)  # where an offset is in two values, either of them may do
+    sources = first[is_single] // contents.shape[1]
+    pieces = goal.piece_of[numbers[is_single]]
+    cost = float(len(np.unique(pieces * len(contents) + sources)))  # a store, and a shuffle for every further source
+    needed = np.zeros(len(contents), bool)
+    needed[sources] = True
+    inputs: set[int] = set()
+    for values, stages in groups:
+        wanted, needed = np.split(needed, [values.size])
+        before, shuffles = _before_stages(wanted.reshape(values.shape), stages, goal.segment_bits)
+        inputs |= set(values[before].tolist())
+        cost += shuffles
+    return cost + _least_cost(builder, inputs, goal.segment_bits)
+
+
+def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) -> Contents:
+    """What the values of some columns hold after the stages, which are the same for all."""
+    columns: list[list[int]] = values.tolist()
+    contents: Contents = np.array(
+        [[[goal.numbers[offset] for offset in builder.contents[value]] for value in column] for column in columns]
+    )
+    for stage, bit in stages:
+        pairs = contents.reshape(len(contents), -1, 2, 1 << bit, contents.shape[-1])
+        both = np.concatenate([pairs[:, :, 0], pairs[:, :, 1]], axis=-1)
+        contents = np.stack([both[..., mask] for mask in stage.masks], axis=2).reshape(contents.shape)
+    return contents.reshape(-1, contents.shape[-1])
+
+
+def _before_stages(
+    wanted: npt.NDArray[np.bool_], stages: Stages, segment_bits: int
+) -> tuple[npt.NDArray[np.bool_], float]:
+    """
+    Which values have to be there before the stages for some to be there after them, and what their shuffles cost.
+
+    The last shuffles may become one with those that read them.
+    """
+    cost = 0.0
+    for number, (stage, bit) in enumerate(reversed(stages)):
+        price = cost_of_mask(stage.masks[0], len(stage.masks[0]), segment_bits) if number else CHEAP
+        cost += price * int(wanted.sum())
+        pairs = wanted.reshape(len(wanted), -1, 2, 1 << bit)
+        wanted = np.broadcast_to(pairs.any(axis=2, keepdims=True), pairs.shape).reshape(wanted.shape)
+    return wanted, cost
+
+
+def _least_cost(builder: Builder, needed: set[int], segment_bits: int) -> float:
+    """
+    What it costs at least to have some values: loads, and shuffles of two values.
+
+    Those of one value may become one with what that was made by; so may `needed` with what is made of them.
+    """
+    network = Network(tuple(builder.values), (), segment_bits)
+    used, left, may_change = set(needed), list(needed), set(needed)
+    merges: list[int] = []
+    cost = 0.0
+    while left:
+        number = left.pop()
+        value = builder.values[number]
+        if isinstance(value, Shuffle):
+            sources = {value.left, value.right}
+            if len(sources) == 2 and reads_both(value.mask, width_of(builder.values[value.left])):
+                merges.append(number)
+            else:
+                may_change |= sources
+            left += sources - used
+            used |= sources
+        elif isinstance(value, Load):
+            cost += CHEAP
+    return cost + sum(CHEAP if number in may_change else network.cost_of(builder.values[number]) for number in merges)

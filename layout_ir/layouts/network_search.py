@@ -1,0 +1,126 @@
+"""
+The search for a tile's shuffle network, over ways to read its rows and over how many of them are exchanged.
+
+Tiles of one box, and of the boxes of one copy, are often alike but for where their rows go, and are asked for with one
+limit after the other: what was found is remembered.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+
+from layout_ir.layouts.network_builder import build_network
+from layout_ir.layouts.network_gather import PAD, Goal
+from layout_ir.layouts.network_loads import Element, Reach, Row, readings, useful_reach
+from layout_ir.layouts.network_offsets import in_one_form
+from layout_ir.layouts.shuffle_network import Network
+
+ROWS_GATHERED = 8
+"""The most rows that are gathered when their number is no power of two."""
+
+ENOUGH = 4
+"""Vector instructions, for every vector of the destination, up to which no other loads are tried."""
+
+NETWORKS_REMEMBERED = 64
+"""Those of a kernel: the offsets of a large tile are a megabyte."""
+
+
+def find_network(
+    rows: Sequence[Row],
+    pads: Sequence[int],
+    lanes: int,
+    reach: Reach = Reach(),  # noqa: B008 - frozen value
+    segment: int | None = None,
+    limit: float = math.inf,
+) -> Network | None:
+    """
+    The cheapest network found for a tile, or None where its rows are too many to gather and too few to exchange.
+
+    `rows`: for every row its elements; the source offsets of a row are consecutive, or all None for a row of pads.
+    `pads`: further destination offsets that get the pad value. `lanes`: elements of a full vector, a power of two.
+    `reach`: what else of the source may be read. `segment`: elements of 16 bytes, within which shuffles are cheap;
+    all lanes by default. `limit`: the cost from which on a network is of no use.
+    """
+    form = in_one_form([[destination for _, destination in row] for row in rows], pads)
+    formed = tuple(tuple((source, form[destination]) for source, destination in row) for row in rows)
+    formed_pads = tuple(form[offset] for offset in pads)
+    network = _search(formed, formed_pads, lanes, useful_reach(rows, lanes, reach), segment or lanes).below(limit)
+    if network is None:
+        return None
+    back = {place: offset for offset, place in form.items()}
+    return replace(network, stores=tuple(replace(store, offset=back[store.offset]) for store in network.stores))
+
+
+@dataclass
+class Search:
+    """The search for the cheapest network of one tile, which remembers what it found below the last limit."""
+
+    rows: tuple[tuple[Element, ...], ...]
+    pads: tuple[int, ...]
+    lanes: int
+    reach: Reach
+    segment: int
+    searched: float = field(default=0, init=False)
+    """The limit of the last search."""
+
+    found: Network | None = field(default=None, init=False)
+    """What the last search found."""
+
+    def below(self, limit: float) -> Network | None:
+        """The cheapest network below a limit, the same whatever was asked for before."""
+        if not self._knows(limit):
+            self.searched, self.found = limit, self._cheapest(limit)
+        return self.found if self.found is not None and self.found.cost < limit else None
+
+    def _knows(self, limit: float) -> bool:
+        """Whether another search with a limit would end as the last one did."""
+        if limit > self.searched:
+            # with a higher limit a search may end early, with a network that is good enough but not below the last one
+            return self.found is not None and self.searched > self._good_enough
+        # and this one may have ended early, before it came to one below a lower limit
+        return self.found is None or self.found.cost < limit or self.found.cost > self._good_enough
+
+    @cached_property
+    def _goal(self) -> Goal:
+        wanted = [destination for row in self.rows for _, destination in row if destination != PAD] + list(self.pads)
+        return Goal(wanted, self.lanes, self.segment.bit_length() - 1)
+
+    @property
+    def _good_enough(self) -> float:
+        """The cost up to which a network is not compared with those of other loads."""
+        return ENOUGH * len(self._goal.wanted) / self.lanes
+
+    def _cheapest(self, limit: float) -> Network | None:
+        best: Network | None = None
+        for size in _group_sizes(self.rows, self.lanes):
+            for read, blends in readings(self.rows, self.lanes, self.reach, is_exchanged=size == len(self.rows)):
+                if best is not None and best.cost <= self._good_enough:
+                    return best
+                network = build_network(read, blends, size, self._goal, limit)
+                if network is not None:
+                    best, limit = network, network.cost
+        return best
+
+
+_search = lru_cache(maxsize=NETWORKS_REMEMBERED)(Search)
+
+
+def _group_sizes(rows: Sequence[Row], lanes: int) -> list[int]:
+    """Powers of two by which rows may be exchanged; by 1 they are just gathered."""
+    count = len(rows)
+    if count & (count - 1) == 0:
+        return ([count] if count <= lanes else []) + ([1] if 1 < count <= ROWS_GATHERED else [])
+    if count <= ROWS_GATHERED:
+        return [1]
+    sizes = [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
+    takes_few = count <= 2 * ROWS_GATHERED and all(2 * len(row) >= lanes and _stays_whole(row) for row in rows)
+    return [1, *sizes] if takes_few else sizes
+
+
+def _stays_whole(row: Row) -> bool:
+    """Whether the elements of a row follow each other in the destination too, so that a vector takes few rows."""
+    return all(then == before + 1 for (_, before), (_, then) in itertools.pairwise(row))

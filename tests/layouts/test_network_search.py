@@ -1,0 +1,64 @@
+"""The search for networks: what it leaves out is of no use, and what was asked for before makes no difference."""
+
+from __future__ import annotations
+
+import math
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from layout_ir.layouts import network_builder
+from layout_ir.layouts.network_estimate import Columns, least_cost
+from layout_ir.layouts.network_gather import Builder, Goal, gather
+from layout_ir.layouts.network_loads import Element, Reach
+from layout_ir.layouts.network_search import Search
+from layout_ir.layouts.shuffle_network import Network
+
+LANES = 16
+
+TILES = [(16, 16, 16), (3, 16, 3), (18, 16, 18), (25, 16, 30), (24, 8, 2**200 + 1), (5, 7, 9), (8, 32, 8), (9, 64, 9)]
+"""Rows, elements of a row, and how far apart those are in the destination."""
+
+
+def transpose(rows: int, columns: int, pitch: int) -> tuple[tuple[Element, ...], ...]:
+    return tuple(tuple((row * 1000 + column, column * pitch + row) for column in range(columns)) for row in range(rows))
+
+
+@pytest.mark.parametrize("tile", TILES, ids=str)
+def test_no_network_costs_less_than_is_estimated(tile: tuple[int, int, int]):
+    estimates: list[float] = []
+    costs: list[float] = []
+
+    def estimated(builder: Builder, columns: Columns, goal: Goal) -> float:
+        estimates.append(least_cost(builder, columns, goal))
+        return 0
+
+    def made(builder: Builder, final: list[int], goal: Goal) -> Network:
+        network = gather(builder, final, goal)
+        costs.append(network.cost)
+        return network
+
+    with patch.object(network_builder, "least_cost", estimated), patch.object(network_builder, "gather", made):
+        Search(transpose(*tile), (), LANES, Reach(), 4).below(math.inf)
+    assert len(estimates) == len(costs)
+    assert all(0 < estimate <= cost for estimate, cost in zip(estimates, costs, strict=True))
+
+
+def test_the_estimate_of_a_square_transpose_is_what_it_costs():
+    search = Search(transpose(16, 16, 16), (), LANES, Reach(), 4)
+    network = search.below(math.inf)
+    assert network is not None
+    with patch.object(network_builder, "gather", side_effect=AssertionError):
+        assert Search(transpose(16, 16, 16), (), LANES, Reach(), 4).below(network.cost) is None
+
+
+@given(tile=st.sampled_from(TILES), shares=st.lists(st.floats(0.5, 3), min_size=1, max_size=4))
+def test_a_search_finds_the_same_whatever_was_asked_for_before(tile: tuple[int, int, int], shares: list[float]):
+    rows = transpose(*tile)
+    best = Search(rows, (), LANES, Reach(), 4).below(math.inf)
+    assert best is not None
+    search = Search(rows, (), LANES, Reach(), 4)
+    for limit in (share * best.cost for share in shares):
+        assert search.below(limit) == Search(rows, (), LANES, Reach(), 4).below(limit)
