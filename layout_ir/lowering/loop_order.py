@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import is_copy
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.prefetching import PAGE_LINES, with_prefetching
@@ -81,8 +82,9 @@ def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination
     page = PAGE_LINES * schedule.lanes
     if schedule.narrows:
         has_rows = tile.extents[along_destination] >= FEW_ROWS
-        is_colliding = has_rows and box.axes[along_destination].source_stride % page == 0
-        return is_colliding and not schedule.processor.blocks_colliding_rows
+        stride = box.axes[along_destination].source_stride
+        may_collide = has_rows and (is_symbolic(stride) or stride % page == 0)
+        return may_collide and schedule.processor.has_small_sets
     if not schedule.prefetches:
         return False
     is_read_whole = box.axes[along_source].extent <= schedule.block_tiles * tile.extents[along_source]

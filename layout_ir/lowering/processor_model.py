@@ -44,11 +44,12 @@ class ProcessorModel:
     On Zen 4 blocks are 1.1 to 1.25 times as fast.
     """
 
-    blocks_colliding_rows: bool = True
+    has_small_sets: bool = False
     """
-    Whether transpositions in the caches go in blocks where the rows of a tile all belong to one set.
+    Whether rows that all belong to one set of the first level cache do not stay there until their lines are finished.
 
-    Without blocks Zen 4, whose sets have 8 places and not 12, is 1.2 to 1.3 times as fast.
+    The sets of Zen 4 have 8 places and not 12. Transpositions in the caches without blocks are 1.2 to 1.3 times as fast
+    there where rows collide, or may as their distance is unknown, and vectors of half a line twice as slow.
     """
 
     written_again: float = 1.3
@@ -83,7 +84,7 @@ MODELS = {
         asks_second_level=True,
         asks_for_destination=False,
         gathers_colliding_lines=False,
-        blocks_colliding_rows=False,
+        has_small_sets=True,
         reads_on=True,
         written_again=1.32,
         panel_costs=ZEN_4_PANELS,

@@ -61,6 +61,9 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True)
     if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
+    rows = [axis.source_stride for axis, steps in zip(box.axes, wide.extents, strict=True) if steps > 1]
+    if schedule.processor.has_small_sets and any(map(is_symbolic, rows)):
+        return wide  # the other halves of lines may be gone before they are read
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
         return wide  # a kernel has looked whether `wide` fits in
