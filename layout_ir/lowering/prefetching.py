@@ -257,14 +257,17 @@ def _between_orders(box: Box, tile: Tile, schedule: Schedule, along_source: int,
     The axis where blocks of tiles serve both orders.
 
     Where the rows of a tile lie far from each other, it is the next block of the same rows: a row's next lines lie
-    close, and its page is open. Where they lie close, or end before that, it is the rows that follow.
+    close, and its page is open. Where they lie close, end before that, or soon and with a gap, it is the rows that
+    follow.
     """
     preferred = schedule.preferred_axis(along_source, along_destination)
     if preferred is not None:
         return preferred
     has_rows = tile.extents[along_destination] > 1
     are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
-    ends = box.axes[along_source].extent <= PREFETCHED_TILES * tile.extents[along_source]
+    row = box.axes[along_source]
+    has_gap = all(axis.source_stride != row.source_stride * row.extent for axis in box.axes)
+    ends = row.extent <= PREFETCHED_TILES * tile.extents[along_source] * (2 if has_gap else 1)
     if ends and schedule.processor.asks_second_level:  # which keeps what is used that much later
         return along_destination
     return along_source if has_rows and are_far else along_destination
