@@ -8,10 +8,13 @@ the steps of a stride. Loads reach over them, and what they bring of them is dro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layout_ir.layouts.network_gather import PAD, Builder, chunks
 from layout_ir.layouts.shuffle_network import Load, Splat
+
+SHARE_OF_OTHER_LINES = 1 / 8
+"""How many more lines than those of a tile are read, at most, where they come from memory."""
 
 Element = tuple[int | None, int]
 """Source offset (None: the pad value) and destination offset (`PAD`: a hole of the source, which nobody wants)."""
@@ -29,6 +32,9 @@ class Reach:
 
     behind: int = 0
     """Elements behind every row."""
+
+    keeps_to_lines: bool = False
+    """Whether vectors, which are as long as lines, may reach into few lines that hold nothing of the tile."""
 
 
 Blends = Sequence[tuple[int, int]]
@@ -48,7 +54,9 @@ def readings(
 
     def is_within(choice: tuple[Sequence[Row], Blends]) -> bool:
         ends = [(row[0][0], row[-1][0]) for row in choice[0]]
-        return all(first is None or last is None or -reach.before <= first <= last <= end for first, last in ends)
+        if not all(first is None or last is None or -reach.before <= first <= last <= end for first, last in ends):
+            return False
+        return not reach.keeps_to_lines or _other_lines(choice[0], lanes) <= SHARE_OF_OTHER_LINES
 
     found = False
     for width in _widths(rows, lanes):
@@ -66,7 +74,7 @@ def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
     has_holes = any(destination == PAD for row in rows for _, destination in row)
     if len(rows[0]) % lanes == 0 and not has_holes:
         return Reach()
-    return Reach(min(reach.before, lanes), min(reach.behind, lanes))
+    return replace(reach, before=min(reach.before, lanes), behind=min(reach.behind, lanes))
 
 
 def _widths(rows: Sequence[Row], lanes: int) -> list[int]:
@@ -77,6 +85,13 @@ def _widths(rows: Sequence[Row], lanes: int) -> list[int]:
         return [whole] if whole == lanes else [whole, lanes]
     has_holes = any(destination == PAD for row in rows for _, destination in row)
     return [-(-length // lanes) * lanes if has_holes else length]
+
+
+def _other_lines(rows: Sequence[Row], lanes: int) -> float:
+    """Lines that rows reach into without an element of theirs, for every line with one, if the tile begins at one."""
+    read = {source // lanes for row in rows for source, _ in row if source is not None}
+    wanted = {source // lanes for row in rows for source, to in row if source is not None and to != PAD}
+    return len(read - wanted) / max(len(wanted), 1)
 
 
 def _extended(row: Row, before: int, behind: int) -> Row:

@@ -106,6 +106,7 @@ def choose_tile(
     *,
     past_caches: bool = False,
     in_caches: bool = False,
+    keeps_to_lines: bool = False,
 ) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
@@ -113,14 +114,16 @@ def choose_tile(
     `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
     elements of the parts of a vector within which shuffles are cheap; all lanes by default. `past_caches`: whether
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
-    `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing.
+    `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing. `keeps_to_lines`:
+    whether loads that reach into lines without any of the tile's elements are worse than further instructions.
     """
     if not box.is_linear:
         return None
     if box.is_fill:
         extents = fill_extents(box, lanes)
         return None if extents is None else Tile(extents, fill_network(math.prod(extents), lanes, segment or lanes))
-    vectors = Vectors(lanes, segment, _reach(box, source_size), past_caches)
+    reach = replace(_reach(box, source_size), keeps_to_lines=keeps_to_lines)
+    vectors = Vectors(lanes, segment, reach, past_caches)
     runs = source_runs(box.axes, lanes)
     if not in_caches and not box.is_padded:
         fitting = fitting_run(box.axes, lanes)
@@ -141,7 +144,8 @@ def _reach(box: Box, source_size: int) -> Reach:
     start = affine.constant_value(box.source_offset)
     lowest, highest = box.source_span
     before, behind = start + lowest, source_size - 1 - start - highest
-    return Reach(*(0 if is_symbolic(count) else max(count, 0) for count in (before, behind)))
+    known = [0 if is_symbolic(count) else max(count, 0) for count in (before, behind)]
+    return Reach(known[0], known[1])
 
 
 def within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:

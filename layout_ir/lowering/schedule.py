@@ -76,6 +76,11 @@ class Schedule:
         """Whether a vector is as long as a line of the cache."""
         return self.segment is not None and self.lanes * SEGMENT_BYTES == self.segment * LINE_BYTES
 
+    @property
+    def keeps_to_lines(self) -> bool:
+        """Whether loads stay in lines of the source that hold what a tile moves, even if that is more work."""
+        return self.processor.keeps_to_lines and self.prefetches and self.has_line_vectors
+
     def preferred_axis(self, along_source: int | None, along_destination: int | None) -> int | None:
         """Of two axes the one along which prefetching was chosen; None where the choice is open."""
         return {"source": along_source, "destination": along_destination}.get(self.preferences.prefetch or "")

@@ -50,6 +50,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
         schedule.segment,
         past_caches=schedule.streams,
         in_caches=schedule.narrows,
+        keeps_to_lines=schedule.keeps_to_lines,
     )
     if wide is None or not schedule.narrows:
         return wide
