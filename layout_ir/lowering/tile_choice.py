@@ -17,6 +17,7 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, is_copy, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
+from layout_ir.lowering.prefetching import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
 
 LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0
@@ -33,6 +34,9 @@ MASKS_KEPT = 16
 
 CYCLES_OF_LINE = 2.0
 """What a line takes on its way to or from the second-level cache: no kernel is faster."""
+
+PLACES_OF_SET = 8
+"""Lines of one set that a small first level cache has place for."""
 
 WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy."""
@@ -62,15 +66,24 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True)
     if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
-    rows = [axis.source_stride for axis, steps in zip(box.axes, wide.extents, strict=True) if steps > 1]
-    if schedule.processor.has_small_sets and any(map(is_symbolic, rows)):
-        return wide  # the other halves of lines may be gone before they are read
+    if schedule.processor.has_small_sets and _may_compete(box, wide, schedule):
+        return wide  # the other halves of lines may be gone before their turn
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
         return wide  # a kernel has looked whether `wide` fits in
     least = 1 if is_copy(wide.network) else WORTH_NARROWING
     is_better = cached_cycles(box, narrow, schedule) * least <= cached_cycles(box, wide, schedule)
     return narrow if is_better else wide
+
+
+def _may_compete(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether the rows that a tile reads may lie in one set of a first level cache, or more lines that it writes do."""
+    page = PAGE_LINES * schedule.lanes
+    taken = [(axis, steps) for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
+    return any(
+        is_symbolic(axis.source_stride) or (steps > PLACES_OF_SET and axis.destination_stride % page == 0)
+        for axis, steps in taken
+    )
 
 
 def cut_for_lines(box: Box, schedule: Schedule) -> list[Box]:
