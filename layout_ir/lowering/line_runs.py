@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.prefetch_attribute import with_prefetch
 
 
 def begins_at_line(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
@@ -53,6 +54,8 @@ class LineRuns:
     builder: LoopBuilder
     source: SSAValue
     destination: SSAValue
+    ahead: int = 0
+    """How many elements behind the ends of a run those of a later one are, whose lines are asked for; 0: not at all."""
 
     def copy(self, source: SSAValue, target: SSAValue, ends: Ends) -> None:
         """One run: the elements before the first whole line, whole lines, what is left."""
@@ -113,7 +116,8 @@ class LineRuns:
         line = self.line(source)
         mask = vector.CreateMaskOp([count], VectorType(i1, [self.lanes]))
         self.builder.insert(mask)
-        self.builder.insert(vector.MaskedStoreOp(self.destination, [target], mask.mask_vector, line))
+        store = vector.MaskedStoreOp(self.destination, [target], mask.mask_vector, line)
+        self.builder.insert(with_prefetch(store, self.ahead))
 
     def _sum(self, start: SSAValue, i: SSAValue) -> SSAValue:
         return self.builder.index(AffineExpr.dimension(0) + AffineExpr.dimension(1), [start, i])

@@ -29,6 +29,8 @@ class Flush:
     """First step of the shared axes that are cut into panels."""
     counts: Mapping[int, SSAValue]
     """Steps in this panel of the shared axes that have several."""
+    ahead: int
+    """How many elements behind what this panel writes a later one writes."""
 
     def emit(self) -> None:
         """The loops over the runs of the panel."""
@@ -62,8 +64,8 @@ class Flush:
 
     def _run(self, source: SSAValue, target: SSAValue, length: SSAValue) -> None:
         """One run; what is left of its last line goes where the next panel begins."""
-        runs = LineRuns(self.builder, self.scratch, self.destination)
         carried = self.panel.carried
+        runs = LineRuns(self.builder, self.scratch, self.destination, self.ahead if carried is None else 0)
         if carried is None:
             runs.copy(source, target, runs.ends(target, length))
             return

@@ -35,6 +35,9 @@ PREFETCHED_TILES = 2
 LONG_ROW_BYTES = 1024
 """Length of such a part: of a shorter one, the next panel is asked for."""
 
+ENDS_AHEAD_BYTES = 4096
+"""What is written between asking for the lines at the ends of runs and writing them, at least."""
+
 MANY_ROWS = 64
 """Rows of a tile from which on a quarter of that is long: the processor's own prefetcher follows none of them."""
 
@@ -71,7 +74,21 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
         for position in range(len(panel.group.boxes)):
             filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
             filler.emit(replace(schedule, streams=False))
-        Flush(builder, panel, scratch, buffers.destination, starts, counts).emit()
+        ahead = ends_ahead(panel, walk, schedule) if schedule.processor.asks_for_ends else 0
+        Flush(builder, panel, scratch, buffers.destination, starts, counts, ahead).emit()
+
+
+def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
+    """
+    How many elements behind the runs of a panel those of a later one are.
+
+    A part of a line is an ordinary store, for which the line has to come from memory first, and all stores behind it
+    wait.
+    """
+    if not walk:
+        return 0
+    panels = -(-ENDS_AHEAD_BYTES * schedule.lanes // (panel.size * LINE_BYTES))
+    return panels * panel.steps[walk[-1]] * panel.group.axes[walk[-1]].destination_stride
 
 
 def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:

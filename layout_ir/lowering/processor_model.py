@@ -29,6 +29,9 @@ class ProcessorModel:
     Ice Lake's stores wait for them otherwise; Zen 4 is 1.05 times as fast without, in the mean at 1 MiB.
     """
 
+    asks_for_ends: bool = False
+    """Whether panels ask for the lines that they only write parts of."""
+
     reads_on: bool = False
     """
     Whether tiles of a large transposition go on along the source at once where that leads to lines of the destination
@@ -93,6 +96,7 @@ MODELS = {
         asks_for_destination=False,
         gathers_colliding_lines=False,
         has_small_sets=True,
+        asks_for_ends=True,
         reads_on=True,
         keeps_to_lines=True,
         written_again=1.32,

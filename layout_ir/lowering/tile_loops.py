@@ -6,11 +6,11 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TypeVar, cast
+from typing import cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, IndexType, IntegerAttr, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -25,6 +25,7 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.prefetch_attribute import with_prefetch
 from layout_ir.lowering.prefetching import destination_ahead
 from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
@@ -32,11 +33,6 @@ from layout_ir.lowering.tile_guards import Guards
 
 LONGEST_PADDED = 4
 """Vectors up to which an axis with pads is moved as a whole if a tile does that."""
-
-SECOND_LEVEL = 2
-"""The attribute `locality` of a load that asks for lines to come into a second level cache, as in `memref.prefetch`."""
-
-Access = TypeVar("Access", vector.LoadOp, vector.StoreOp)
 
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
@@ -143,15 +139,6 @@ class Ahead:
     destination: int
     is_far: bool = False
     """Whether what is asked for of the source is used much later."""
-
-
-def with_prefetch(operation: Access, ahead: int, *, is_far: bool = False) -> Access:
-    """A load or store that also asks for what lies some elements behind it, used soon or much later."""
-    if ahead and not is_symbolic(ahead):
-        operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
-        if is_far:
-            operation.attributes["locality"] = IntegerAttr(SECOND_LEVEL, IndexType())
-    return operation
 
 
 @dataclass(frozen=True)

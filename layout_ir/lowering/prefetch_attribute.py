@@ -1,0 +1,24 @@
+"""The attributes by which a load or a store also asks for lines that are used later."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+
+from layout_ir.layouts.symbols import is_symbolic
+
+SECOND_LEVEL = 2
+"""The attribute `locality` of a load that asks for lines to come into a second level cache, as in `memref.prefetch`."""
+
+Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
+
+
+def with_prefetch(operation: Access, ahead: int, *, is_far: bool = False) -> Access:
+    """A load or store that also asks for what lies some elements behind it, used soon or much later."""
+    if ahead and not is_symbolic(ahead):
+        operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
+        if is_far:
+            operation.attributes["locality"] = IntegerAttr(SECOND_LEVEL, IndexType())
+    return operation
