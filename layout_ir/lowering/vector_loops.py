@@ -183,9 +183,6 @@ def split(
 def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:
     """A group with its panels."""
     fault = _fault(group, source_size, schedule)
-    if fault == WRITES_PARTS:
-        panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=True)
-        return Part(group, panel, panel, fault)
     panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
     at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and panel else None
     return Part(group, panel, at_line, fault)
