@@ -20,7 +20,7 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.panel_loops import asked_region, walk_order
+from layout_ir.lowering.panel_loops import asked_region, ends_ahead, walk_order
 from layout_ir.lowering.prefetching import destination_ahead
 from layout_ir.lowering.processor_model import ICE_LAKE
 from layout_ir.lowering.resolve import ResolvePass
@@ -95,7 +95,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         if part.at_line is None:
             by_themselves += part.group.boxes
         lines += _panel(part.at_line, schedule, part.fault)
-        elsewhere += _panel(part.panel, schedule, WRITES_PARTS)
+        elsewhere += _panel(part.panel, inside_of_lines(schedule), WRITES_PARTS)
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, source_size)
@@ -160,6 +160,8 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
     streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
     if panel.carried is not None:
         streamed += f"; what is left of a line goes on to the next {axes[panel.carried].name}"
+    elif ahead := ends_ahead(panel, walk, schedule):
+        streamed += f"; asks for the lines of their ends {ahead} elements ahead"
     return [*lines, streamed]
 
 

@@ -30,7 +30,7 @@ class Flush:
     counts: Mapping[int, SSAValue]
     """Steps in this panel of the shared axes that have several."""
     ahead: int
-    """How many elements behind what this panel writes a later one writes."""
+    """How many elements behind the ends of this panel's runs are those that it asks for."""
 
     def emit(self) -> None:
         """The loops over the runs of the panel."""
@@ -65,7 +65,7 @@ class Flush:
     def _run(self, source: SSAValue, target: SSAValue, length: SSAValue) -> None:
         """One run; what is left of its last line goes where the next panel begins."""
         carried = self.panel.carried
-        runs = LineRuns(self.builder, self.scratch, self.destination, self.ahead if carried is None else 0)
+        runs = LineRuns(self.builder, self.scratch, self.destination, self.ahead)
         if carried is None:
             runs.copy(source, target, runs.ends(target, length))
             return

@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.dialects.types import element_type_of, stored_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
+from layout_ir.layouts.panel_costs import has_ends
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
@@ -74,18 +75,20 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
         for position in range(len(panel.group.boxes)):
             filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
             filler.emit(replace(schedule, streams=False))
-        ahead = ends_ahead(panel, walk, schedule) if schedule.processor.asks_for_ends else 0
+        ahead = ends_ahead(panel, walk, schedule)
         Flush(builder, panel, scratch, buffers.destination, starts, counts, ahead).emit()
 
 
 def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
     """
-    How many elements behind the runs of a panel those of a later one are.
+    How many elements behind the runs of a panel those of a later one are whose ends it asks for; 0: it does not.
 
     A part of a line is an ordinary store, for which the line has to come from memory first, and all stores behind it
-    wait.
+    wait. Where lines are carried there are next to none.
     """
-    if not walk:
+    if not walk or panel.carried is not None or not schedule.processor.asks_for_ends:
+        return 0
+    if not has_ends(panel, LINE_BYTES // schedule.lanes, at_lines=schedule.at_line):
         return 0
     panels = -(-ENDS_AHEAD_BYTES * schedule.lanes // (panel.size * LINE_BYTES))
     return panels * panel.steps[walk[-1]] * panel.group.axes[walk[-1]].destination_stride

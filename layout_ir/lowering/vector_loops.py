@@ -98,7 +98,7 @@ class _Emitter:
         emit_where(
             self.builder,
             conditions,
-            lambda: self.by_panels(panel),
+            lambda: replace(self, schedule=inside_of_lines(self.schedule)).by_panels(panel),
             lambda: self._by_tiles(part.group.boxes),
         )
 
@@ -125,7 +125,7 @@ class _Emitter:
         usual = replace(self, schedule=inside_of_lines(self.schedule))
         for part in parts:
             if part.panel is not None:
-                self.by_panels(part.panel)
+                usual.by_panels(part.panel)
             else:
                 usual._by_tiles(part.group.boxes)
 

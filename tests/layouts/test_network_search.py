@@ -13,8 +13,8 @@ from layout_ir.layouts import network_builder
 from layout_ir.layouts.network_estimate import Columns, least_cost
 from layout_ir.layouts.network_gather import Builder, Goal, gather
 from layout_ir.layouts.network_loads import Element, Reach
-from layout_ir.layouts.network_search import Search
-from layout_ir.layouts.shuffle_network import Network
+from layout_ir.layouts.network_search import Search, find_network
+from layout_ir.layouts.shuffle_network import Load, Network
 
 LANES = 16
 
@@ -62,3 +62,14 @@ def test_a_search_finds_the_same_whatever_was_asked_for_before(tile: tuple[int, 
     search = Search(rows, (), LANES, Reach(), 4)
     for limit in (share * best.cost for share in shares):
         assert search.below(limit) == Search(rows, (), LANES, Reach(), 4).below(limit)
+
+
+@pytest.mark.parametrize("pitch", [16, 32])
+def test_loads_keep_to_the_lines_of_a_tile(pitch: int):
+    """Three elements of every line, or of every second one: those between are not touched."""
+    rows = [[(row * pitch + place, place * 100 + row) for place in range(3)] for row in range(16)]
+    network = find_network(rows, [], LANES, Reach(before=64, behind=64, keeps_to_lines=True), segment=4)
+    assert network is not None
+    loads = [value for value in network.values if isinstance(value, Load)]
+    read = {place // LANES for load in loads for place in (load.offset, load.offset + load.lanes - 1)}
+    assert len(read - {row * pitch // LANES for row in range(16)}) <= 2

@@ -31,6 +31,14 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         ("NHWC", "NCHW", (84, 100, 56, 56), "f32", "c_d by 16 inside 32", "c_d by 16 inside 32"),
         # asks for later rows where it would ask behind the end of one
         (PITCHED, "NHWC", (168, 64, 56, 56), "f16", "d by 32 (prefetching 64 ", "b by 32 (prefetching 430080 "),
+        (
+            PITCHED,
+            "NHWC",
+            (84, 64, 56, 56),
+            "f32",
+            "d by 16 inside 32 (prefetching 32 ",
+            "b by 16 (prefetching 215040 ",
+        ),
         # seven lines of which one is written twice: panels or tiles alone
         ("openvino:bfyx", BATCH_BLOCKS, (5360, 64, 7, 7), "f32", "write many lines twice", "a0 by 1 (prefetching 6272"),
         # panels that need not stay in a first level cache
@@ -38,6 +46,7 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         # the caches: no requests for the destination, no blocks of rows that belong to one set, lines in blocks
         ("NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32", "asks for the destination 1280", "loops over b1"),
         ("NCHW", "NHWC", (1, 64, 32, 32), "f32", "c_d by 16 inside 32", "loops over b by 16, c_d by 16\n"),
+        ("NCHW", "ascend:FRACTAL_Z", (192, 160, 3, 3), "f32", "tile of c_d 8 x b0 8:", "tile of c_d 9 x b0 16:"),
         ("ascend:FRACTAL_NZ", "NC", (256, 256), "f32", "loops over a by 1, b1 by 4\n", "b1 by 4 inside 8"),
     ],
 )
@@ -50,3 +59,16 @@ def test_choices(
 
 def test_nothing_is_asked_for_in_the_caches_of_zen_4():
     assert "asks for the destination" not in explained(ZEN_4, "NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32")
+
+
+def test_panels_ask_for_lines_that_they_write_parts_of():
+    asks = "asks for the lines of their ends"
+    module = reorder_module(layout("NCHW"), layout(PITCHED), (84, 64, 56, 56), "f32")
+    texts = {
+        processor: explain_module(Context(), module, vector_bytes=64, panels=True, processor=processor)
+        for processor in (ICE_LAKE, ZEN_4)
+    }
+    assert asks not in texts[ICE_LAKE]
+    at_line, inside = texts[ZEN_4].split("if the destination does not begin")
+    assert asks not in at_line
+    assert f"{asks} {-(-4096 // 1024) * 3 * 120} elements ahead" in inside  # 1024 bytes of scratch for three rows

@@ -17,11 +17,14 @@
 // CHECK-LABEL: void part(
 // CHECK:         const int64_t mask = count > 0 ? (count < 16 ? count : 16) : 0;
 // CHECK-NEXT:    LAYOUT_STORE_PART(&destination[0], &line, mask * sizeof(float));
+// CHECK-NEXT:    __builtin_prefetch(&destination[0] + 32, 1);
+// CHECK-NEXT:    LAYOUT_STORE_PART(&destination[0], &line, mask * sizeof(float));
 func.func @part(%source : memref<64xf32>, %destination : memref<64xf32>, %count : index) {
   %c0 = arith.constant 0 : index
   %line = vector.load %source[%c0] : memref<64xf32>, vector<16xf32>
   %mask = vector.create_mask %count : vector<16xi1>
   vector.maskedstore %destination[%c0], %mask, %line : memref<64xf32>, vector<16xi1>, vector<16xf32>
+  vector.maskedstore %destination[%c0], %mask, %line {prefetch = 32 : index} : memref<64xf32>, vector<16xi1>, vector<16xf32>
   return
 }
 

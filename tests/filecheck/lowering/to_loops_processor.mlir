@@ -1,6 +1,8 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0}" | filecheck %s
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN
 // RUN: layout-opt %s -p "layout-lower{vector-bytes=64 stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ALL
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0}" | filecheck %s --check-prefix ENDS
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN-ENDS
 // RUN: not layout-opt %s -p "layout-to-loops{vector-bytes=64 processor=zen4}" 2>&1 | filecheck %s --check-prefix NO-SUCH
 
 !planes = memref<1x32x64x64xf32>
@@ -35,5 +37,32 @@ func.func @near(%x: !planes, %y: !pixels) {
 // ZEN:           vector.load %{{.*}} {{{.*}}locality = 2 : index}
 func.func @far(%x: !columns, %y: !rows) {
   layout.copy %x, %y : !columns to !rows
+  func.return
+}
+
+!odd_planes = memref<2x100x30x40xf32>
+!odd_pixels = memref<2x100x30x40xf32, #layout.format<"NHWC">>
+
+// panels of 32 pixels, whose scratch buffer begins at a page: Zen 4 asks for lines of the next that are written in parts
+// ENDS-LABEL:     func.func @odd(
+// ENDS:             memref.alloca() {alignment = 4096 : i64} : memref<3216xf32>
+// ENDS-COUNT-2:     vector.maskedstore %{{.*}} : memref<240000xf32>
+// ZEN-ENDS-LABEL: func.func @odd(
+// ZEN-ENDS-COUNT-2: vector.maskedstore %{{.*}} {prefetch = 3200 : index} : memref<240000xf32>
+func.func @odd(%x: !odd_planes, %y: !odd_pixels) {
+  layout.copy %x, %y : !odd_planes to !odd_pixels
+  func.return
+}
+
+!unknown_planes = memref<?x64x?x?xf32>
+!unknown_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
+
+// in the caches half lines, but for Zen 4, where rows so far apart may all belong to one set
+// CHECK-LABEL: func.func @unknown(
+// CHECK:         vector<8xf32>
+// ZEN-LABEL:   func.func @unknown(
+// ZEN-NOT:       vector<8xf32>
+func.func @unknown(%x: !unknown_planes, %y: !unknown_pixels) {
+  layout.copy %x, %y : !unknown_planes to !unknown_pixels
   func.return
 }
