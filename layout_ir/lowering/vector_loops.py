@@ -9,6 +9,7 @@ from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
@@ -30,6 +31,9 @@ from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 
 WRITES_PARTS = "write lines in parts"
 """What tiles alone do wherever the destination begins."""
+
+WORTH_TWO_PANELS = 1.2
+"""What those of a destination that begins at a line cost more for any other, up to which one loop serves both."""
 
 SHORT_LINES = 4
 """Lines of the source that tiles read on up to which panels, which read longer rows or many at once, are faster."""
@@ -183,9 +187,13 @@ def split(
 def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:
     """A group with its panels."""
     fault = _fault(group, source_size, schedule)
-    panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
-    at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and panel else None
-    return Part(group, panel, at_line, fault)
+    inside = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
+    at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
+    if fault == WRITES_PARTS and inside and at_line:
+        costs, width = schedule.processor.panel_costs, LINE_BYTES // schedule.lanes
+        own, common = (1 + overhead(panel, costs, width, at_lines=False) for panel in (inside, at_line))
+        inside = inside if common > WORTH_TWO_PANELS * own else at_line
+    return Part(group, inside, at_line, fault)
 
 
 def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
