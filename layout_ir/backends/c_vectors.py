@@ -124,7 +124,7 @@ class VectorRules:
     def _(self, op: vector.StoreOp) -> None:
         place, value = self._place(op, op.base, list(op.indices)), self._printer.expression(op.vector)
         name = self.type_name(op, op.vector.type)
-        self._ask_for_destination(op, place)
+        self._ask_for_destination(op)
         if is_streaming(op):
             self._printer.prelude.streams = self.is_streaming = True
             self._printer.line(f"LAYOUT_STREAM({place}, {value});")
@@ -220,13 +220,14 @@ class VectorRules:
         vector_bytes = lane_count(op.value_to_store.type) * self._element_bytes(op.value_to_store.type)
         has_mask = constant_mask(op.mask) is None and vector_bytes == MASKED_BYTES
         self._printer.prelude.parts |= has_mask
-        self._ask_for_destination(op, self._place(op, op.base, list(op.indices)))
+        self._ask_for_destination(op)
         store = "LAYOUT_STORE_PART" if has_mask else "memcpy"
         for lane, place, size in self._pieces(op, str(self._printer.operands(op)[-1])):
             self._printer.line(f"{store}({place}, {lane}, {size});")
 
-    def _ask_for_destination(self, op: Operation, place: str) -> None:
+    def _ask_for_destination(self, op: vector.StoreOp | vector.MaskedStoreOp) -> None:
         if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
+            place = self._place(op, op.base, list(op.indices))
             self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}, 1);")
 
     def _pieces(

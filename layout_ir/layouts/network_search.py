@@ -64,25 +64,24 @@ class Search:
     lanes: int
     reach: Reach
     segment: int
-    searched: float = field(default=0, init=False)
-    """The limit of the last search."""
-
-    found: Network | None = field(default=None, init=False)
-    """What the last search found."""
+    last: tuple[float, Network | None] = field(default=(0, None), init=False)
+    """The limit of the last search, and what it found; one value, as several threads may search."""
 
     def below(self, limit: float) -> Network | None:
         """The cheapest network below a limit, the same whatever was asked for before."""
-        if not self._knows(limit):
-            self.searched, self.found = limit, self._cheapest(limit)
-        return self.found if self.found is not None and self.found.cost < limit else None
+        searched, found = self.last
+        if not self._is_known(limit, searched, found):
+            found = self._cheapest(limit)
+            self.last = limit, found
+        return found if found is not None and found.cost < limit else None
 
-    def _knows(self, limit: float) -> bool:
+    def _is_known(self, limit: float, searched: float, found: Network | None) -> bool:
         """Whether another search with a limit would end as the last one did."""
-        if limit > self.searched:
+        if limit > searched:
             # with a higher limit a search may end early, with a network that is good enough but not below the last one
-            return self.found is not None and self.searched > self._good_enough
+            return found is not None and searched > self._good_enough
         # and this one may have ended early, before it came to one below a lower limit
-        return self.found is None or self.found.cost < limit or self.found.cost > self._good_enough
+        return found is None or found.cost < limit or found.cost > self._good_enough
 
     @cached_property
     def _goal(self) -> Goal:

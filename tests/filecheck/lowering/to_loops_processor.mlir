@@ -40,17 +40,17 @@ func.func @far(%x: !columns, %y: !rows) {
   func.return
 }
 
-!odd_planes = memref<2x100x30x40xf32>
-!odd_pixels = memref<2x100x30x40xf32, #layout.format<"NHWC">>
+!rows_with_gaps = memref<2x64x56x56xf32, strided<[430080, 6720, 120, 1]>>
+!dense_rows = memref<2x64x56x56xf32>
 
-// panels of 32 pixels, whose scratch buffer begins at a page: Zen 4 asks for lines of the next that are written in parts
-// ENDS-LABEL:     func.func @odd(
-// ENDS:             memref.alloca() {alignment = 4096 : i64} : memref<3216xf32>
-// ENDS-COUNT-2:     vector.maskedstore %{{.*}} : memref<240000xf32>
-// ZEN-ENDS-LABEL: func.func @odd(
-// ZEN-ENDS-COUNT-2: vector.maskedstore %{{.*}} {prefetch = 3200 : index} : memref<240000xf32>
-func.func @odd(%x: !odd_planes, %y: !odd_pixels) {
-  layout.copy %x, %y : !odd_planes to !odd_pixels
+// a panel of four rows, whose scratch buffer stays in a page: Zen 4 asks for the lines at the ends of later rows
+// ENDS-LABEL:     func.func @gaps(
+// ENDS:             memref.alloca() {alignment = 2048 : i64} : memref<336xf32>
+// ENDS-COUNT-2:     vector.maskedstore %{{.*}} : memref<
+// ZEN-ENDS-LABEL: func.func @gaps(
+// ZEN-ENDS-COUNT-2: vector.maskedstore %{{.*}} {prefetch = 1920 : index} : memref<
+func.func @gaps(%x: !dense_rows, %y: !rows_with_gaps) {
+  layout.copy %x, %y : !dense_rows to !rows_with_gaps
   func.return
 }
 
