@@ -30,7 +30,11 @@ class ProcessorModel:
     """
 
     asks_for_ends: bool = False
-    """Whether panels ask for the lines that they only write parts of."""
+    """
+    Whether panels ask for the lines that they only write parts of.
+
+    Rows with gaps behind them, inside of lines, are written 1.5 times as fast on Zen 4; not known of Ice Lake.
+    """
 
     reads_on: bool = False
     """
