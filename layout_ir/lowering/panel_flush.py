@@ -64,8 +64,8 @@ class Flush:
 
     def _run(self, source: SSAValue, target: SSAValue, length: SSAValue) -> None:
         """One run; what is left of its last line goes where the next panel begins."""
-        carried = self.panel.carried
         runs = LineRuns(self.builder, self.scratch, self.destination, self.ahead)
+        carried = self.panel.carried
         if carried is None:
             runs.copy(source, target, runs.ends(target, length))
             return

@@ -35,7 +35,7 @@ MASKS_KEPT = 16
 CYCLES_OF_LINE = 2.0
 """What a line takes on its way to or from the second-level cache: no kernel is faster."""
 
-PLACES_OF_SET = 8
+PLACES_OF_SMALL_SET = 8
 """Lines of one set that a small first level cache has place for."""
 
 WORTH_NARROWING = 1.02
@@ -81,7 +81,7 @@ def _may_compete(box: Box, tile: Tile, schedule: Schedule) -> bool:
     page = PAGE_LINES * schedule.lanes
     taken = [(axis, steps) for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
     return any(
-        is_symbolic(axis.source_stride) or (steps > PLACES_OF_SET and axis.destination_stride % page == 0)
+        is_symbolic(axis.source_stride) or (steps > PLACES_OF_SMALL_SET and axis.destination_stride % page == 0)
         for axis, steps in taken
     )
 

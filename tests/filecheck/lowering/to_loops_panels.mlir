@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func @pixels(
 // CHECK:         %[[X:[a-z0-9_]+]] = layout.storage %x
 // CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
-// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = {{[0-9]+}} : i64} : memref<{{[0-9]+}}xf32>
+// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:         scf.for %a = 
 // CHECK:           vector.load %[[X]][%{{.*}}] {prefetch
 // CHECK:           vector.store %{{.*}}, %[[PANEL]][%{{.*}}] : memref<{{[0-9]+}}xf32>, vector<16xf32>
@@ -67,7 +67,7 @@ func.func @matrices(%x: !matrices, %y: !transposed) {
 // two whole blocks and a part of a third share the lines of the pixels: both fill the same buffer, the part first, as its
 // vectors reach into the next pixel
 // CHECK-LABEL: func.func @blocks(
-// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = {{[0-9]+}} : i64}
+// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 4096 : i64}
 // CHECK:         scf.for %c_d_panel =
 // CHECK:           affine.apply affine_map<(d0) -> (((d0 * 35) + 32))>
 // CHECK:           vector.store %{{.*}}, %[[PANEL]][%{{.*}}] : memref<576xf32>, vector<16xf32>
@@ -89,7 +89,7 @@ func.func @blocks(%x: !blocks, %y: !images) {
 // that only the first panel writes a part before its lines, and only the last one behind them
 // CHECK-LABEL: func.func @carried(
 // CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
-// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = {{[0-9]+}} : i64}
+// CHECK:         %[[PANEL:.*]] = memref.alloca() {alignment = 4096 : i64}
 // CHECK:         scf.for %b_panel =
 // CHECK:           scf.for %a_panel =
 // CHECK:             vector.store %{{.*}}, %[[PANEL]]
@@ -165,7 +165,7 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK-NEXT:    %[[SUM:.*]] = arith.addi %[[BEHIND]], %[[REST]] : index
 // CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[SUM]]
 // CHECK:         scf.if
-// CHECK-NEXT:      memref.alloca() {alignment = {{[0-9]+}} : i64} : memref<{{[0-9]+}}xf32>
+// CHECK-NEXT:      memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %{{.*}} = %{{.*}} to %h_w step
 // CHECK:         } else {
 // CHECK-NOT:       memref.alloca
@@ -189,7 +189,7 @@ func.func @unknown(%x: !any_pixels, %y: !any_planes) {
 // CHECK:         %h_w = arith.muli %h, %w : index
 // CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         scf.if
-// CHECK-NEXT:      memref.alloca() {alignment = {{[0-9]+}} : i64} : memref<{{[0-9]+}}xf32>
+// CHECK-NEXT:      memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
 // CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
 func.func @moved_back(%x: !any_odd_planes, %y: !any_odd_pixels) {

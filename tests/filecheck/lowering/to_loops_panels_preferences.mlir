@@ -8,13 +8,13 @@
 !columns = memref<60x62x150xf32, #layout.format<"onednn:cba">>
 
 // the cost model: all of a and c, some of b; the long rows of the source are asked for ahead, five lines each
-// CHECK:     memref.alloca() {alignment = {{[0-9]+}} : i64} : memref<74416xf32>
+// CHECK:     memref.alloca() {alignment = 4096 : i64} : memref<74416xf32>
 // CHECK:     scf.for %b_panel =
 // CHECK-NOT: _panel =
 // CHECK:     vector.load %{{.*}} {prefetch = 80 : index}
 
 // runs of about 512 bytes and rows of about 64: less of b, and some of c; the panel that follows is asked for
-// SHORT:     memref.alloca() {alignment = {{[0-9]+}} : i64} : memref<7696xf32>
+// SHORT:     memref.alloca() {alignment = 4096 : i64} : memref<7696xf32>
 // SHORT:     scf.for %b_panel =
 // SHORT:       scf.for %c_panel =
 // SHORT:       vector.load %{{.*}} {prefetch = 32 : index}
