@@ -22,7 +22,6 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_loops import asked_region, ends_ahead, walk_order
 from layout_ir.lowering.prefetching import destination_ahead
-from layout_ir.lowering.processor_model import ICE_LAKE
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,
@@ -30,7 +29,7 @@ from layout_ir.lowering.schedule import (
     choose_schedule,
     streamed_stores,
 )
-from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
+from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import WRITES_PARTS, inside_of_lines, moves_alike, split
@@ -39,23 +38,13 @@ from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 SCALAR_LOOPS = "  scalar loops: a tile would not be cheaper"
 
 
-def explain_module(
-    context: Context,
-    module: ModuleOp,
-    *,
-    vector_bytes: int,
-    threads: bool = False,
-    panels: bool = False,
-    processor: str = ICE_LAKE,
-    preferences: Preferences = NO_PREFERENCES,
-) -> str:
+def explain_module(context: Context, module: ModuleOp, target: Target) -> str:
     """
     The plan of every copy that the module's functions make, with the schedule that `layout-to-loops` gives it.
 
-    The module itself is left as it is. The options are those of `layout-to-loops`. Raises `LayoutError` or xDSL's
-    `DiagnosticException` where the lowering would.
+    The module itself is left as it is. Raises `LayoutError` or xDSL's `DiagnosticException` where the lowering
+    would.
     """
-    target = Target(vector_bytes, threads, panels, processor=processor, preferences=preferences)
     lowered = module.clone()
     for stage in (ResolvePass(), ToBuffersPass()):
         stage.apply(context, lowered)

@@ -8,33 +8,18 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.lowering.flatten import FlattenPass
-from layout_ir.lowering.processor_model import ICE_LAKE
 from layout_ir.lowering.resolve import ResolvePass
-from layout_ir.lowering.target import LoopOptions, Target
+from layout_ir.lowering.target import ANY_PROCESSOR, LoopOptions, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
 
-def lower(
-    context: Context,
-    module: ModuleOp,
-    *,
-    vector_bytes: int = 0,
-    threads: bool = False,
-    panels: bool = False,
-    stream_bytes: int | None = None,
-    processor: str = ICE_LAKE,
-) -> None:
+def lower(context: Context, module: ModuleOp, target: Target = ANY_PROCESSOR) -> None:
     """
     Lower a module in place; afterwards no operation or attribute of the layout dialect is left.
 
-    The options are those of `layout-to-loops`.
+    The module is verified before, and the loops are trusted: to verify them takes longer than to make them.
     """
-    lower_for(context, module, Target(vector_bytes, threads, panels, stream_bytes, processor))
-
-
-def lower_for(context: Context, module: ModuleOp, target: Target) -> None:
-    """Lower a module in place to loops that are made for `target`; those it trusts, as to verify them takes longer."""
     module.verify()
     for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass.of(target), FlattenPass()):
         stage.apply(context, module)
@@ -47,4 +32,4 @@ class LowerPass(LoopOptions):
     name = "layout-lower"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower_for(ctx, op, self.target)
+        lower(ctx, op, self.target)

@@ -73,6 +73,10 @@ class Target(Machine):
     preferences: Preferences = NO_PREFERENCES
 
 
+ANY_PROCESSOR = Target()
+"""Scalar loops, which are right everywhere."""
+
+
 @dataclass(frozen=True)
 class LoopOptions(Preferences, Machine, ModulePass):
     """A target as the options of a pass."""

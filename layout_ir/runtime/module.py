@@ -47,11 +47,11 @@ def lowered_copy(module: ModuleOp, target: Target) -> ModuleOp:
     from xdsl.context import Context
     from xdsl.utils.exceptions import DiagnosticException
 
-    from layout_ir.lowering.pipeline import lower_for
+    from layout_ir.lowering.pipeline import lower
 
     lowered = module.clone()
     try:
-        lower_for(Context(), lowered, target)
+        lower(Context(), lowered, target)
     except DiagnosticException as error:
         raise LayoutError(brief_message(error)) from None
     return lowered

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.target import Target
 from layout_ir.runtime.processor import this_processor
 from layout_ir.runtime.tuning import Tuned, tune
 
@@ -25,17 +24,5 @@ def tuned_function(module: ModuleOp, name: str, options: argparse.Namespace) -> 
 def explained(module: ModuleOp, tuned: Sequence[Tuned], options: argparse.Namespace) -> str:
     """Why the kernels are as they are: what was measured, then the plan of every copy."""
     if tuned:
-        return "\n".join(f"{one.report()}\n{_explained_for(one.module, one.record.winner)}" for one in tuned)
-    return _explained_for(module, this_processor().target(options.threads is not None))
-
-
-def _explained_for(module: ModuleOp, target: Target) -> str:
-    return explain_module(
-        Context(),
-        module,
-        vector_bytes=target.vector_bytes,
-        threads=target.threads,
-        panels=target.panels,
-        processor=target.processor,
-        preferences=target.preferences,
-    )
+        return "\n".join(f"{one.report()}\n{explain_module(Context(), one.module, one.record.winner)}" for one in tuned)
+    return explain_module(Context(), module, this_processor().target(options.threads is not None))

@@ -25,6 +25,7 @@ from layout_ir.layouts.element_type import element_type
 from layout_ir.lowering import schedule
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
+from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import compile_functions
 from layout_ir.runtime.sized_kernel import SizedKernel
 
@@ -205,7 +206,7 @@ def test_buffers_have_the_sizes_of_the_kernel_for_known_extents(case: Case) -> N
 def test_the_loops_themselves_stay_inside_of_their_buffers(case: Case, vector_bytes: int) -> None:
     module = module_of([case])
     lowered = module.clone()
-    lower(Context(), lowered, vector_bytes=vector_bytes)
+    lower(Context(), lowered, Target(vector_bytes))
     for sizes in ((1, 1, 1, 1), (17, 5, 1, 4)):
         shape, given = known(case[2], sizes)
         values = noise(case, shape)

@@ -8,11 +8,12 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.target import Target
 
 
 def explained(source: str, destination: str, shape: tuple[int, ...], vector_bytes: int = 64) -> str:
     module = reorder_module(layout(source), layout(destination), shape, "f32")
-    return explain_module(Context(), module, vector_bytes=vector_bytes)
+    return explain_module(Context(), module, Target(vector_bytes=vector_bytes))
 
 
 @pytest.mark.parametrize(
@@ -47,19 +48,19 @@ def test_explanation(source: str, destination: str, shape: tuple[int, ...], expe
 )
 def test_panels_are_named(source: str, shape: tuple[int, ...], expected: str):
     module = reorder_module(layout(source), layout("NHWC"), shape, "f32")
-    assert expected in explain_module(Context(), module, vector_bytes=64, threads=True, panels=True)
+    assert expected in explain_module(Context(), module, Target(vector_bytes=64, threads=True, panels=True))
 
 
 def test_panels_tell_what_they_carry():
     module = reorder_module(layout("NC"), layout("CN"), (25000, 3001), "i8")
-    text = explain_module(Context(), module, vector_bytes=64, panels=True)
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True))
     assert "streams whole lines from there, in runs of 128 bytes; what is left of a line goes on to the next a" in text
     assert "goes on" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
 
 
 def test_panels_name_the_regions_that_they_ask_for():
     module = reorder_module(layout("onednn:abc"), layout("onednn:acb"), (1119, 200, 300), "i8")
-    text = explain_module(Context(), module, vector_bytes=64, threads=True, panels=True)
+    text = explain_module(Context(), module, Target(vector_bytes=64, threads=True, panels=True))
     assert "loops over a by 1 (parallel)" in text
     assert "asks for the next a of the source while one is moved" in text
     assert "asks for" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
@@ -67,20 +68,20 @@ def test_panels_name_the_regions_that_they_ask_for():
 
 def test_panels_name_the_axes_that_their_tiles_take_as_one():
     module = reorder_module(layout("onednn:abcde"), layout("onednn:edcba"), (157, 20, 24, 28, 32), "i8")
-    text = explain_module(Context(), module, vector_bytes=64, panels=True)
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True))
     assert "tile of d_e 64 x a 64: 64 loads, 384 shuffles, 64 stores of up to 64 elements" in text
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "i8"])
 def test_blocks_that_do_not_nest_write_whole_lines(dtype: str):
     module = reorder_module(layout("onednn:Acdb32a"), layout("onednn:Acdb48a"), (2016, 1856, 3, 3), dtype)
-    assert "streams whole lines" in explain_module(Context(), module, vector_bytes=64)
+    assert "streams whole lines" in explain_module(Context(), module, Target(vector_bytes=64))
 
 
 def test_other_starts_are_explained_where_they_make_a_difference():
     start = "\n  if the destination does not begin at a cache line:\n"
     large = reorder_module(layout("NCHW"), layout("NHWC"), (8, 64, 256, 256), "f32")
-    at_line, elsewhere = explain_module(Context(), large, vector_bytes=64, panels=True).split(start)
+    at_line, elsewhere = explain_module(Context(), large, Target(vector_bytes=64, panels=True)).split(start)
     assert "to a panel" not in at_line
     assert "to a panel" in elsewhere
     at_line, elsewhere = explained("NCHW", "NHWC", (1, 64, 32, 32)).split(start)
@@ -91,7 +92,7 @@ def test_other_starts_are_explained_where_they_make_a_difference():
 
 def test_boxes_that_read_the_same_lines_are_explained_together():
     module = reorder_module(layout("NHWC"), layout("onednn:nChw16c"), (8, 35, 256, 256), "f32")
-    text = explain_module(Context(), module, vector_bytes=64, threads=True)
+    text = explain_module(Context(), module, Target(vector_bytes=64, threads=True))
     assert "all 2 read the same lines, inside of loops over a, 8 times (parallel); c_d, 1024 times" in text
     assert "copy [c_d: 64, 35 -> 16] [b: 16 valid 3, 1 -> 1]" in text
 

@@ -16,6 +16,7 @@ from layout_ir.interpreter.module import interpret
 from layout_ir.lowering.flatten import FlattenPass
 from layout_ir.lowering.pipeline import LowerPass, lower
 from layout_ir.lowering.resolve import ResolvePass
+from layout_ir.lowering.target import Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
 
@@ -45,7 +46,7 @@ def test_nothing_of_the_dialect_is_left(options: dict[str, int]) -> None:
     cases = [case for family in FAMILIES for case in family.reorders[::83]]
     module = module_of(cases)
     assert len(left_of_layouts(module)) >= len(cases)
-    lower(Context(), module, **options)
+    lower(Context(), module, Target(**options))
     module.verify()
     assert left_of_layouts(module) == []
     assert {op.name.split(".")[0] for op in module.walk()} <= {
@@ -67,7 +68,7 @@ def test_a_program_means_what_it_meant(vector_bytes: int) -> None:
     buffers = [
         np.full(2 * storage.index_map.storage_size, SENTINEL, np.uint8).view(np.int16) for storage in results(function)
     ]
-    lower(Context(), program, vector_bytes=vector_bytes)
+    lower(Context(), program, Target(vector_bytes))
     run_loops(program, "outer", [*given, *buffers])
     assert [buffer.tobytes() for buffer in buffers] == [array.tobytes() for array in expected]
 

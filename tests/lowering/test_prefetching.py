@@ -17,7 +17,7 @@ from layout_ir.runtime.module import lower_to_c
 def distances(source: str, destination: str, shape: tuple[int, ...], dtype: str) -> list[int]:
     """What the loads of every tile ask for, in elements ahead."""
     module = reorder_module(layout(source), layout(destination), shape, dtype)
-    text = explain_module(Context(), module, vector_bytes=64)
+    text = explain_module(Context(), module, Target(vector_bytes=64))
     return [int(found) for found in re.findall(r"prefetching (\d+) elements ahead", text)]
 
 
@@ -58,7 +58,7 @@ def test_lines_between_pitched_rows_are_not_asked_for():
 )
 def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[int, ...], expected: set[int]):
     module = reorder_module(layout(source), layout(destination), shape, "f32")
-    text = explain_module(Context(), module, vector_bytes=64)
+    text = explain_module(Context(), module, Target(vector_bytes=64))
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
 
 
@@ -70,5 +70,5 @@ def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
 
 def test_a_number_of_tiles_that_was_asked_for_is_kept():
     module = reorder_module(layout("NHWC"), layout("NCHW"), (512, 64, 56, 60), "f32")
-    text = explain_module(Context(), module, vector_bytes=64, preferences=Preferences(prefetch_tiles=3))
+    text = explain_module(Context(), module, Target(vector_bytes=64, preferences=Preferences(prefetch_tiles=3)))
     assert "prefetching 3072 elements ahead" in text

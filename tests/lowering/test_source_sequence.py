@@ -79,20 +79,22 @@ def test_gaps_of_a_few_lines_are_read_over():
 )
 def test_panels_tell_what_tiles_alone_would_do(destination: str, shape: Shape, fault: str | None):
     module = reorder_module(layout("onednn:abcd"), layout(f"onednn:{destination}"), shape, "f32")
-    text = explain_module(Context(), module, vector_bytes=64, panels=True).split("if the destination does not")[0]
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True)).split("if the destination does not")[
+        0
+    ]
     assert ("to a panel" in text) == (fault is not None)
     assert f"tiles alone would {fault}" in text or fault is None
 
 
 def test_tiles_that_overlap_much_go_by_panels():
     module = reorder_module(layout("onednn:abcdef"), layout("onednn:cdfaeb"), (13, 8, 16, 24, 16, 24), "f32")
-    text = explain_module(Context(), module, vector_bytes=64, panels=True)
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True))
     assert "tiles alone would write many lines twice" in text
 
 
 def test_other_starts_have_panels_of_their_own():
     module = reorder_module(layout("onednn:abcde"), layout("onednn:cedab"), (6, 48, 32, 48, 32), "f32")
-    text = explain_module(Context(), module, vector_bytes=64, panels=True)
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True))
     at_line, elsewhere = text.split("if the destination does not begin at a cache line:")
     assert "tiles alone would read short pieces of the source" in at_line
     assert "tiles alone would write lines in parts" in elsewhere

@@ -28,6 +28,7 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_model import ICE_LAKE
+from layout_ir.lowering.target import Target
 from layout_ir.runtime.compiler import compile_library, find_compiler
 
 SENTINEL, GUARD = 0xA5, 80
@@ -88,15 +89,7 @@ def lowered(
 ) -> ModuleOp:
     """The module with its functions as loops."""
     module = module_of(reorders)
-    lower(
-        Context(),
-        module,
-        vector_bytes=vector_bytes,
-        threads=threads,
-        panels=panels,
-        stream_bytes=stream_bytes,
-        processor=processor,
-    )
+    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor))
     return module
 
 
