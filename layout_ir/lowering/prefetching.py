@@ -279,17 +279,20 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
 
     Lines that stay in a near cache have to get there first, and a processor waits for those of a far one. A line of a
     large destination that is written in parts has to be read first, and no processor foresees which: rows with gaps
-    between them are no sequence of lines.
+    between them are no sequence of lines. What is written past the caches is never asked for.
     """
     if schedule.narrows:
         if not schedule.processor.asks_for_destination:
             return 0
         is_near = box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes
         return 0 if is_near else written_ahead(box, tile, levels, schedule.lanes)
-    if not schedule.streams or not is_copy(tile.network) or streamed_stores(box, tile, schedule):
+    if not schedule.streams or not is_copy(tile.network):
         return 0
-    strides = [box.axes[level.axis].destination_stride for level in levels]
-    pitch = min((stride for stride in strides if stride > 1 and not is_symbolic(stride)), default=0)
-    if not pitch or covers_whole_lines(box, tile, schedule.lanes):
+    streamed = len(streamed_stores(box, tile, schedule))
+    if streamed == len(tile.network.stores) or (streamed and not schedule.processor.asks_for_ends):
         return 0
-    return pitch * -(-LINES_AHEAD * schedule.lanes // pitch)
+    strides = [(box.axes[level.axis].destination_stride, level.step) for level in levels]
+    step = min((stride * step for stride, step in strides if stride > 1 and not is_symbolic(stride)), default=0)
+    if not step or covers_whole_lines(box, tile, schedule.lanes):
+        return 0
+    return step * -(-LINES_AHEAD * schedule.lanes // step)  # which leads from a part of a line to such a part

@@ -98,7 +98,8 @@ def cut_for_lines(box: Box, schedule: Schedule) -> list[Box]:
 def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
     if not schedule.streams or not schedule.segment:
         return None
-    return copy_by_lines(box, schedule.lanes, schedule.segment, schedule.segment.bit_length() - 1)
+    least = schedule.segment if schedule.processor.streams_parts else schedule.lanes
+    return copy_by_lines(box, schedule.lanes, least, schedule.segment.bit_length() - 1)
 
 
 def takes_pairs(network: Network) -> bool:

@@ -184,7 +184,7 @@ class TileEmitter:
                 place = [self._place(destination, offset)]
                 nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
                 store = vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
-                self.builder.insert(with_prefetch(store, ahead.destination))
+                self.builder.insert(with_prefetch(store, 0 if nontemporal else ahead.destination))
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
         if is_symbolic(offset):

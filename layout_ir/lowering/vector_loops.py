@@ -150,9 +150,22 @@ def inside_of_lines(schedule: Schedule) -> Schedule:
 
 
 def moves_alike(boxes: Sequence[Box], schedule: Schedule, source_size: int) -> bool:
-    """Whether tiles move boxes in the same way wherever the destination begins; only in the caches they may not."""
+    """
+    Whether tiles move boxes in the same way wherever the destination begins.
+
+    They may not in the caches, nor where parts of lines bypass these: they would not be all that their line gets.
+    """
+    if any(_streams_parts(tile_of(box, schedule, source_size), schedule.lanes) for box in boxes):
+        return False
     return not schedule.narrows or all(
         _choice(box, schedule, source_size) == _choice(box, inside_of_lines(schedule), source_size) for box in boxes
+    )
+
+
+def _streams_parts(tile: Tile | None, lanes: int) -> bool:
+    """Whether stores of a tile that are shorter than a line bypass the caches."""
+    return isinstance(tile, LineCopy) and any(
+        store.lanes < lanes for store in tile.network.stores if store.offset in tile.streamed
     )
 
 

@@ -11,6 +11,7 @@ from varied_reorders import placed, source_and_expected
 
 import layout_ir as li
 from layout_ir.backends.c import emit_c
+from layout_ir.lowering.processor_model import MODELS
 
 
 def _rows(shape: tuple[int, ...], pitch: int, dtype: str, offset: int = 0) -> Reorder:
@@ -36,9 +37,10 @@ REORDERS = (
 )
 
 
+@pytest.mark.parametrize("processor", list(MODELS))
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
-def test_every_alignment(threads: bool, tmp_path: Path) -> None:
-    module = lowered(REORDERS, 64, threads, panels=True, stream_bytes=0)
+def test_every_alignment(threads: bool, processor: str, tmp_path: Path) -> None:
+    module = lowered(REORDERS, 64, threads, panels=True, stream_bytes=0, processor=processor)
     text = emit_c(module)
     assert "LAYOUT_STREAM(" in text
     assert ", 1);" in text, "no line is asked for before it is written in parts"

@@ -9,12 +9,13 @@ from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.target import Target
 
 
 def explained(processor: str, source: str, destination: str, shape: tuple[int, ...], dtype: str) -> str:
     """The plan for a destination that begins at a line."""
     module = reorder_module(layout(source), layout(destination), shape, dtype)
-    text = explain_module(Context(), module, vector_bytes=64, panels=True, processor=processor)
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
     return text.split("if the destination does not begin")[0]
 
 
@@ -39,6 +40,9 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
             "d by 16 inside 32 (prefetching 32 ",
             "b by 16 (prefetching 215040 ",
         ),
+        # rows with gaps between them: parts of lines are left to the caches, and asked for
+        ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "  streams whole lines\n", "but for 8 stores of parts of them"),
+        ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "by 4 (prefetching", "asks for the destination 2400 elements"),
         # seven lines of which one is written twice: panels or tiles alone
         ("openvino:bfyx", BATCH_BLOCKS, (5360, 64, 7, 7), "f32", "write many lines twice", "a0 by 1 (prefetching 6272"),
         # panels that need not stay in a first level cache
@@ -65,7 +69,7 @@ def test_panels_ask_for_lines_that_they_write_parts_of():
     asks = "asks for the lines of their ends"
     module = reorder_module(layout("NCHW"), layout(PITCHED), (84, 64, 56, 56), "f32")
     texts = {
-        processor: explain_module(Context(), module, vector_bytes=64, panels=True, processor=processor)
+        processor: explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
         for processor in (ICE_LAKE, ZEN_4)
     }
     assert asks not in texts[ICE_LAKE]

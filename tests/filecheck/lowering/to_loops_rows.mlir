@@ -1,15 +1,29 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64}" | filecheck %s --check-prefix CACHED
 
 // Rows of 56 elements with a pitch of 120 begin at lines and at half lines in turn. Two of them are a tile; what is
-// left over is one more row.
+// left over is one more row. Parts of lines bypass the caches where they are all that their line gets: not where the
+// destination begins inside of a line.
 // CHECK-LABEL:     func.func @rows(
+// CHECK:             scf.if
 // CHECK:             scf.for
 // CHECK-COUNT-4:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<{{16|8}}xf32>
 // CHECK:             vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
 // CHECK-COUNT-3:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<16xf32>
 // CHECK:             vector.store
+// CHECK:             } else {
+// CHECK-NOT:         nontemporal
 // CHECK:             func.return
+
+// Zen 4 streams whole lines alone, and asks for the others; so it need not look where the destination begins.
+// ZEN-LABEL:       func.func @rows(
+// ZEN-NOT:           scf.if
+// ZEN-COUNT-3:       vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<16xf32>
+// ZEN-COUNT-2:       vector.store %{{.*}} {prefetch = 1200 : index} : memref<{{.*}}>, vector<8xf32>
+// ZEN-COUNT-3:       vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<16xf32>
+// ZEN-NOT:           nontemporal
+// ZEN:               func.return
 
 // CACHED-LABEL:    func.func @rows(
 // CACHED-NOT:        nontemporal
