@@ -18,10 +18,10 @@ from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
+from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_loops import asked_region, ends_ahead, walk_order
-from layout_ir.lowering.prefetching import destination_ahead
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,

@@ -9,9 +9,10 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.prefetching import PAGE_LINES, with_prefetching
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
+from layout_ir.lowering.source_prefetching import with_prefetching
 
 COLLIDING_ROWS = 64
 """Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""

@@ -23,11 +23,12 @@ from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_flush import Flush
-from layout_ir.lowering.prefetching import PAGE_LINES, read_forward
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.source_prefetching import read_forward
 from layout_ir.lowering.tile_loops import TileEmitter
 
 PREFETCHED_TILES = 2

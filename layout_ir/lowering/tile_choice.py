@@ -17,7 +17,7 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, is_copy, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
-from layout_ir.lowering.prefetching import PAGE_LINES
+from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
 
 LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0

@@ -22,11 +22,11 @@ from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import with_prefetch
-from layout_ir.lowering.prefetching import destination_ahead
 from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
 from layout_ir.lowering.tile_guards import Guards

@@ -43,6 +43,14 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         # rows with gaps between them: parts of lines are left to the caches, and asked for
         ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "  streams whole lines\n", "but for 8 stores of parts of them"),
         ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "by 4 (prefetching", "asks for the destination 2400 elements"),
+        (
+            "NHWC",
+            "strided<[87000, 870, 29, 1]>",
+            (510, 100, 28, 28),
+            "i8",
+            "(prefetching 51",
+            "destination 145 elements",
+        ),
         # seven lines of which one is written twice: panels or tiles alone
         ("openvino:bfyx", BATCH_BLOCKS, (5360, 64, 7, 7), "f32", "write many lines twice", "a0 by 1 (prefetching 6272"),
         # panels that need not stay in a first level cache

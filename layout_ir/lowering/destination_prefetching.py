@@ -1,0 +1,159 @@
+"""What tiles ask for ahead of time: lines of the destination that later tiles write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.shuffle_network import is_copy
+from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import (
+    BYTES_ON_THE_WAY,
+    LEAST_LINES_AHEAD,
+    PAGE_LINES,
+    STREAMS,
+    joined,
+    longest,
+    trips_of,
+    walked,
+)
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
+
+FORWARD_DISTANCES = 4
+"""How many distances ahead a sequence of lines that is written is long, at least."""
+
+NEAR_BYTES = 64 << 10
+"""Size of a part of the destination below which its lines come from a near cache, without being asked for."""
+
+PLACES_OF_SET = 3
+"""Lines of one set of a first-level cache, of 8 or 12 that it has, that a tile may ask for ahead of writing them."""
+
+PLACES_FOR_GAPS = 10
+"""The same for lines that the very next tiles write. Measured where a set has 12."""
+
+MIXED_LINES = 256
+"""Lines that tiles write in an order of their own, up to which the next ones are asked for ahead."""
+
+LINES_AHEAD = 64
+"""Distance, in lines, in which lines of the destination are asked for that are written in parts."""
+
+
+def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
+    """
+    By how many elements ahead of its stores a tile asks for lines of the destination; 0 where it does not.
+
+    Lines that stay in a near cache have to get there first, and a processor waits for those of a far one.
+    """
+    if schedule.streams:
+        return _parts_ahead(box, tile, levels, schedule)
+    is_near = box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes
+    if is_near or not schedule.narrows or not schedule.processor.asks_for_destination:
+        return 0
+    return _written_ahead(box, tile, levels, schedule.lanes)
+
+
+def _parts_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
+    """
+    The same for lines of a large destination that are written in parts.
+
+    They have to be read first, and no processor foresees which: rows with gaps between them are no sequence of lines.
+    What is written past the caches is never asked for.
+    """
+    lines, stores = LINES_AHEAD, tile.network.stores
+    streamed = len(streamed_stores(box, tile, schedule))
+    if streamed == len(stores) or (streamed and not schedule.processor.asks_for_ends):
+        return 0
+    if not is_copy(tile.network):
+        rows, _ = joined([(store.offset, store.offset + store.lanes) for store in stores], schedule.lanes)
+        if len(rows) <= STREAMS or not schedule.processor.asks_for_ends:
+            return 0  # the processor itself follows as many
+        lines = LEAST_LINES_AHEAD
+    strides = [(box.axes[level.axis].destination_stride, level.step) for level in levels]
+    step = min((stride * step for stride, step in strides if stride > 1 and not is_symbolic(stride)), default=0)
+    if not step or covers_whole_lines(box, tile, schedule.lanes):
+        return 0
+    return step * -(-lines * schedule.lanes // step)  # which leads from a part of a line to such a part
+
+
+def _written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:
+    """
+    By how many elements ahead of its stores a tile asks for what the next ones write.
+
+    In one sequence of lines or several, or else between those of the tile itself.
+    """
+    stores = [(store.offset, store.offset + store.lanes) for store in tile.network.stores]
+    parts, _ = joined(stores, lanes)
+    if longest(parts) < MIXED_LINES // 2 * lanes:  # a longer one reaches as far itself as would be asked for
+        ahead = _written_forward(box, parts, levels, lanes) or _written_apart(box, parts, levels, lanes)
+        if ahead:
+            return ahead
+    return _gap_filled_next(box, stores, levels, lanes)
+
+
+def _gap_filled_next(box: Box, stores: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+    """
+    By how many elements ahead a tile asks for the lines between its own, where the next tiles write them at once.
+
+    0 where it leaves no such lines, or so many of one set of a cache that they do not stay.
+    """
+    starts = sorted(start for start, _ in stores)
+    pitch = min((after - before for before, after in pairwise(starts)), default=0)
+    step = levels[-1].step * box.axes[levels[-1].axis].destination_stride if levels else 0
+    is_filled = step == lanes and step * trips_of(box, levels[-1]) == pitch
+    is_regular = is_filled and all((start - starts[0]) % pitch == 0 for start in starts)
+    return step if is_regular and not _compete(starts, lanes, PLACES_FOR_GAPS) else 0
+
+
+def _written_forward(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+    """
+    By how many elements ahead, where tiles write one sequence of lines.
+
+    In between they may take an order of their own, in short parts; 0 where they do so in long ones, or write several.
+    """
+    most, ahead = MIXED_LINES * lanes, BYTES_ON_THE_WAY // LINE_BYTES * lanes
+    waiting: list[LoopLevel] = []
+    for level in reversed(levels):
+        waiting.append(level)
+        while waiting:
+            steps = {one: one.step * box.axes[one.axis].destination_stride for one in waiting}
+            following = next((one for one in waiting if 0 < steps[one] < 2 * longest(parts)), None)
+            if following is None:
+                break
+            waiting.remove(following)
+            sequences = walked(parts, steps[following], trips_of(box, following))
+            if len(sequences) == 1 and not waiting and longest(sequences) >= FORWARD_DISTANCES * ahead:
+                return ahead if following is level else 0
+            parts, _ = joined(sequences, lanes)
+            if len(parts) < len(sequences) and longest(parts) > most:
+                return 0
+        if waiting and longest(parts) > most:
+            break
+    return 0
+
+
+def _written_apart(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+    """The same for several sequences; 0 where all that is on its way would not stay in a near cache."""
+    starts = [start for start, _ in parts]
+    ahead = LEAST_LINES_AHEAD * lanes
+    for level in reversed(levels):
+        step, trips = level.step * box.axes[level.axis].destination_stride, trips_of(box, level)
+        if 0 < step < 2 * longest(parts):
+            parts = walked(parts, step, trips)
+            if longest(parts) >= FORWARD_DISTANCES * ahead:
+                return 0 if _compete(starts, lanes) else ahead
+        elif trips * len(starts) > MIXED_LINES // 2:
+            return 0
+        else:
+            starts = [start + step * trip for trip in range(trips) for start in starts]
+    return 0
+
+
+def _compete(places: Sequence[int], lanes: int, most: int = PLACES_OF_SET) -> bool:
+    """Whether more than so many places belong to one set of a first-level cache, so that it does not keep them all."""
+    sets = Counter(place // lanes % PAGE_LINES for place in places)
+    return max(sets.values()) > most

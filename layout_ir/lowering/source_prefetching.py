@@ -1,0 +1,134 @@
+"""What tiles ask for ahead of time: lines of the source that later tiles read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import (
+    BYTES_ON_THE_WAY,
+    LEAST_LINES_AHEAD,
+    PAGE_LINES,
+    STREAMS,
+    joined,
+    longest,
+    trips_of,
+    walked,
+)
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.schedule import Schedule
+
+PREFETCHED_TILES = 2
+"""How many tiles ahead the source is asked for, where it is not read forward."""
+
+ROW_DISTANCES = 2
+"""How many distances ahead a sequence of lines that is read is long, at least."""
+
+
+def with_prefetching(
+    box: Box,
+    tile: Tile,
+    levels: list[LoopLevel],
+    schedule: Schedule,
+    along_source: int | None,
+    along_destination: int | None,
+) -> list[LoopLevel]:
+    """
+    The same loops, whose tiles ask for lines of the source that later ones read.
+
+    `along_source` and `along_destination` are the axes along which the next tile continues the lines of either side.
+    """
+    if not levels:
+        return levels
+    is_open = schedule.preferences.prefetch is None and schedule.preferences.prefetch_tiles is None
+    if is_open and (forward := read_forward(box, tile, levels, schedule.lanes)):
+        return [*levels[:-1], replace(levels[-1], prefetch=forward)]
+    if along_source is None or along_destination is None or along_source == along_destination:
+        axis, tiles = _in_one_order(box, tile, levels, schedule, along_source, along_destination)
+    else:
+        axis, tiles = _between_orders(box, tile, schedule, along_source, along_destination), PREFETCHED_TILES
+    ahead = schedule.preferences.prefetch_tiles or tiles
+    return [
+        replace(level, prefetch=ahead * level.step * box.axes[level.axis].source_stride)
+        if level.axis == axis and level.is_last
+        else level
+        for level in levels
+    ]
+
+
+def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:
+    """
+    By how many elements ahead a tile asks for the source whose lines it and the next tiles read one after the other.
+
+    0 where they read it in another order, or only short parts of it.
+    """
+    loads = [(value.offset, value.offset + value.lanes) for value in tile.network.values if isinstance(value, Load)]
+    parts, unit = joined(loads, lanes)
+    mixed = longest(parts) if len(parts) < len(loads) else 0  # what tiles read in an order of their own
+    for level in reversed(levels):
+        step, length = level.step * box.axes[level.axis].source_stride, longest(parts)
+        if not 0 < step < 2 * length:
+            break
+        if step >= length + lanes:
+            unit = step
+        parts = walked(parts, step, trips_of(box, level))
+        lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
+        ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
+        if longest(parts) >= ROW_DISTANCES * ahead:
+            return ahead
+        before = len(parts)
+        parts, pitch = joined(parts, lanes)
+        unit = max(unit, pitch)
+        if len(parts) < before:
+            mixed = longest(parts)
+    return 0
+
+
+def _off_pages(ahead: int, unit: int, lanes: int) -> int:
+    """A distance that is no number of pages: lines so far apart compete for the few places of one set."""
+    page = PAGE_LINES * lanes
+    return ahead if ahead % page else ahead - (-page // 2 // unit) * unit
+
+
+def _in_one_order(
+    box: Box,
+    tile: Tile,
+    levels: Sequence[LoopLevel],
+    schedule: Schedule,
+    along_source: int | None,
+    along_destination: int | None,
+) -> tuple[int | None, int]:
+    """An axis, None for no prefetching, and tiles along it, where one order of the loops suits both sides."""
+    rows = sum(isinstance(value, Load) for value in tile.network.values)
+    if rows < STREAMS and not schedule.preferences.prefetch:
+        return None, 0
+    innermost = levels[-1].axis
+    follows = innermost == along_destination and box.axes[innermost].source_stride != 1
+    preferred = schedule.preferred_axis(along_source, along_destination)
+    is_walked = any(level.axis == preferred for level in levels)
+    return preferred if is_walked else innermost, PREFETCHED_TILES if follows else 1
+
+
+def _between_orders(box: Box, tile: Tile, schedule: Schedule, along_source: int, along_destination: int) -> int:
+    """
+    The axis where blocks of tiles serve both orders.
+
+    Where the rows of a tile lie far from each other, it is the next block of the same rows: a row's next lines lie
+    close, and its page is open. Where they lie close, end before that, or soon and with a gap, it is the rows that
+    follow.
+    """
+    preferred = schedule.preferred_axis(along_source, along_destination)
+    if preferred is not None:
+        return preferred
+    has_rows = tile.extents[along_destination] > 1
+    are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
+    row = box.axes[along_source]
+    has_gap = all(axis.source_stride != row.source_stride * row.extent for axis in box.axes)
+    ends = row.extent <= PREFETCHED_TILES * tile.extents[along_source] * (2 if has_gap else 1)
+    if ends and schedule.processor.asks_second_level:  # which keeps what is used that much later
+        return along_destination
+    return along_source if has_rows and are_far else along_destination
