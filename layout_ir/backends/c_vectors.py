@@ -118,7 +118,8 @@ class VectorRules:
             locality = op.attributes.get("locality")
             hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else ""
             self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
-        self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
+        if self._printer.uses.count(op.result):
+            self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
 
     @print_operation.register
     def _(self, op: vector.StoreOp) -> None:

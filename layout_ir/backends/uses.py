@@ -49,7 +49,8 @@ class Uses:
     def _visit(self, block: Block) -> None:
         for operation in reversed(list(block.ops)):
             removable = operation.results and (isinstance(operation, _READS) or is_side_effect_free(operation))
-            if removable and not any(self._count[result] for result in operation.results):
+            asks = "prefetch" in operation.attributes
+            if removable and not asks and not any(self._count[result] for result in operation.results):
                 continue
             self._live.add(operation)
             for operand, count in _named_operands(operation):

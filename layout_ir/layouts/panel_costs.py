@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
+from layout_ir.layouts.panel_source import source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
@@ -69,7 +70,7 @@ DEFAULT_COSTS = PanelCosts()
 
 def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
-    run, row = panel.run_length * element_bytes, _row_length(panel) * element_bytes
+    run, row = panel.run_length * element_bytes, source_rows(panel).length * element_bytes
     written = min(panel.written_length * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
     cost = (costs.end_bytes if has_ends(panel, element_bytes, at_lines) else costs.end_bytes / 16) / written
     size = panel.size * element_bytes
@@ -110,15 +111,3 @@ def _is_read_on(panel: Panel) -> bool:
     chain = contiguous(main.axes, [axis.source_stride for axis in main.axes])
     ends = (i for i in chain if i < len(axes) and panel.steps[i] < axes[i].extent)
     return bool(panel.walked) and next(ends, None) == panel.walked[-1]
-
-
-def _row_length(panel: Panel) -> int:
-    """Elements of the source that a panel takes one after the other."""
-    axes, main = panel.group.axes, panel.group.main
-    row = 1
-    for i in contiguous(main.axes, [axis.source_stride for axis in main.axes]):
-        steps = panel.steps[i] if i < len(axes) else main.axes[i].extent
-        row *= steps
-        if steps < main.axes[i].extent:
-            break
-    return row

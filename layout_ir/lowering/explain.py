@@ -21,7 +21,7 @@ from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.panel_loops import asked_region, ends_ahead, walk_order
+from layout_ir.lowering.panel_loops import asked_region, asked_rows, ends_ahead, walk_order
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,
@@ -146,6 +146,8 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
     region = asked_region(panel, walk, schedule)
     if region is not None:
         lines.append(f"  asks for the next {axes[region].name} of the source while one is moved")
+    elif asked_rows(panel, walk, schedule) is not None:
+        lines.append(f"  asks for the rows of the next {axes[walk[-1]].name} while it is written")
     streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
     if panel.carried is not None:
         streamed += f"; what is left of a line goes on to the next {axes[panel.carried].name}"

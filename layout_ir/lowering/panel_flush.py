@@ -15,6 +15,7 @@ from layout_ir.layouts import affine
 from layout_ir.layouts.panel import Panel
 from layout_ir.lowering.line_runs import LineRuns
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.panel_requests import Requests
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Flush:
     """First step of the shared axes that are cut into panels."""
     counts: Mapping[int, SSAValue]
     """Steps in this panel of the shared axes that have several."""
+    requests: Requests | None
+    """Asks for the source of the next panel meanwhile."""
     ahead: int
     """How many elements behind the ends of this panel's runs are those that it asks for."""
 
@@ -40,6 +43,10 @@ class Flush:
             for i in sorted(self.panel.rows, key=lambda i: -axes[i].destination_stride):
                 loop = self.builder.loop_between(self.builder.constant(0), self.counts[i], axes[i].name)
                 rows[i] = loops.enter_context(loop)
+                if len(rows) == 1 and self.requests is not None:
+                    self.requests.emit(rows[i], self.panel.steps[i])
+            if not rows and self.requests is not None:
+                self.requests.emit(None, 1)
             strides = [axis.destination_stride for axis in axes]
             source = self._weighted([(value, self.panel.pitches[i]) for i, value in rows.items()], self.panel.lead)
             # a row and a start of the same axis are two values

@@ -16,6 +16,7 @@ from layout_ir.dialects.types import element_type_of, stored_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_costs import has_ends
+from layout_ir.layouts.panel_source import SourceRows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
@@ -27,6 +28,7 @@ from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_flush import Flush
+from layout_ir.lowering.panel_requests import Requests, next_rows
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import read_forward
 from layout_ir.lowering.tile_loops import TileEmitter
@@ -77,7 +79,9 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
             filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
             filler.emit(replace(schedule, streams=False))
         ahead = ends_ahead(panel, walk, schedule)
-        Flush(builder, panel, scratch, buffers.destination, starts, counts, ahead).emit()
+        rows = asked_rows(panel, walk, schedule) if builder.unknown is None else None
+        requests = rows and Requests(builder, panel, rows, buffers.source, starts, counts, schedule.lanes)
+        Flush(builder, panel, scratch, buffers.destination, starts, counts, requests, ahead).emit()
 
 
 def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
@@ -109,6 +113,15 @@ def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int |
     if not schedule.prefetches or schedule.preferences.prefetch_tiles:
         return None
     return region_axis(panel, walk, LINE_BYTES // schedule.lanes)
+
+
+def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceRows | None:
+    """The rows of the next panel that a panel asks for while it is written; None where there are none, or no need."""
+    if not walk or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
+        return None
+    if asked_region(panel, walk, schedule) is not None:
+        return None
+    return next_rows(panel, LINE_BYTES // schedule.lanes)
 
 
 def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import layout_ir as li
 from layout_ir.backends.c import emit_c
+from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 from layout_ir.runtime.compiler import compile_library, find_compiler, vector_bytes
 
 
@@ -58,10 +59,12 @@ SIZES = {"usual": nullcontext, "small": small_panels, "carried": partial(small_p
 """How large panels are: as always, or so small that these tensors have many; and lines carried wherever they can be."""
 
 
-def panels_of(reorders: tuple[Reorder, ...], threads: bool = False, size: str = "small") -> ModuleOp:
+def panels_of(
+    reorders: tuple[Reorder, ...], threads: bool = False, size: str = "small", processor: str = ICE_LAKE
+) -> ModuleOp:
     """The module of reorders whose destinations count as large; most of them go through panels."""
     with SIZES[size]():
-        return lowered(reorders, 64, threads, panels=True, stream_bytes=0)
+        return lowered(reorders, 64, threads, panels=True, stream_bytes=0, processor=processor)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -108,6 +111,18 @@ def check_alignments(reorders: tuple[Reorder, ...], text: str, folder: Path, *fl
             wanted[128 : 128 + expected.size] = expected
             library[f"case_{number}"](*map(ctypes.c_void_p, (source.ctypes.data, field[128:].ctypes.data)))
             assert np.array_equal(field, wanted), f"{case}, {misaligned} elements behind a line"
+
+
+@pytest.mark.parametrize("size", ["small", "carried"])
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_panels_ask_for_the_rows_of_the_next_one(threads: bool, size: str, tmp_path: Path) -> None:
+    reorders = tuple(case for case in (*ODD, *WHOLE, *VARIED) if np.prod(case.shape) < 16000)
+    module = panels_of(reorders, threads, size, ZEN_4)
+    asking = [function for function in module.ops if re.search(r"_ahead = .*to", str(function))]
+    assert len(asking) > len(reorders) // 4
+    check_alignments(reorders, emit_c(module), tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+    small = tuple(case for case in reorders if np.prod(case.shape) < 3000)  # what asks reads inside of the source
+    assert not faults(small, interpreted(panels_of(small, threads, size, ZEN_4)))
 
 
 def test_lines_are_carried() -> None:

@@ -84,3 +84,25 @@ def test_panels_ask_for_lines_that_they_write_parts_of():
     at_line, inside = texts[ZEN_4].split("if the destination does not begin")
     assert asks not in at_line
     assert f"{asks} {-(-4096 // 1024) * 3 * 120} elements ahead" in inside  # 1024 bytes of scratch for three rows
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "asks"),
+    [
+        ("onednn:abcd", "onednn:dcba", (350, 40, 60, 80), "i8", "the next b"),
+        ("NCHW", "NHWC", (84, 100, 56, 56), "f32", "the next c_d"),
+        ("onednn:ab", "onednn:ba", (5000, 3001), "f32", "the next a"),
+        ("onednn:nChw16c", "NHWC", (84, 35, 56, 56), "f32", ""),  # few rows, which the processor follows by itself
+        ("onednn:ab", "onednn:ba", (8193, 8192), "f32", ""),  # a row of a power of two: all of them belong to few sets
+        ("onednn:abc", "onednn:acb", (2250, 77, 100), "f32", ""),  # asks for the next matrix while one is moved
+    ],
+)
+def test_panels_ask_for_the_rows_of_the_next_one(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, asks: str
+) -> None:
+    expected = f"asks for the rows of {asks} while it is written" if asks else ""
+    text = explained(ZEN_4, source, destination, shape, dtype)
+    assert "to a panel" in text
+    assert expected in text
+    assert ("while it is written" in text) == bool(asks)
+    assert "while it is written" not in explained(ICE_LAKE, source, destination, shape, dtype)

@@ -1,5 +1,6 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true stream_bytes=0}" | filecheck %s
 // RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true threads=true stream_bytes=0}" | filecheck %s --check-prefix THREADS
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true stream_bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN
 // RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true}" | filecheck %s --check-prefix SMALL
 // RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 stream_bytes=0}" | filecheck %s --check-prefix DIRECT
 
@@ -28,6 +29,17 @@
 // CHECK:           vector.create_mask
 // CHECK-NEXT:      vector.maskedstore %[[Y]]
 // CHECK-NOT:       vector.store
+
+// Zen 4 asks for the 100 rows of the next panel before the lines of this one are streamed
+// CHECK-NOT:   vector<1xf32>
+// ZEN-LABEL:   func.func @pixels(
+// ZEN:           scf.for %c_d_panel = {{.*}} step %[[STEP:[0-9]+]] {
+// ZEN-NOT:         nontemporal
+// ZEN:             scf.for %b_ahead = %{{.*}} to %[[ROWS:[0-9]+]] step
+// ZEN-NEXT:          scf.for %ahead = %{{.*}} to %{{.*}} step
+// ZEN-NEXT:            %[[PLACE:.*]] = affine.apply {{.*}} (%a, %c_d_panel, %b_ahead, %ahead)
+// ZEN-NEXT:            vector.load %{{.*}}[%[[PLACE]]] {prefetch = 32 : index, locality = 2 : index} : memref<240000xf32>, vector<1xf32>
+// ZEN:             nontemporal
 
 // every thread has a buffer of its own
 // THREADS-LABEL: func.func @pixels(

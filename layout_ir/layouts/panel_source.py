@@ -1,0 +1,42 @@
+"""What a panel takes of the source: rows without gaps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel_group import contiguous
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """The rows of the source that the main box of a panel takes."""
+
+    taken: tuple[int, ...]
+    """Steps of every axis of the box in a whole panel."""
+
+    along: tuple[int, ...]
+    """The axes along a row, innermost first: all whole but the last."""
+
+    @property
+    def length(self) -> int:
+        """Elements of a row."""
+        return math.prod(self.taken[i] for i in self.along)
+
+    @property
+    def across(self) -> tuple[int, ...]:
+        """The axes that lead from row to row."""
+        return tuple(i for i, steps in enumerate(self.taken) if steps > 1 and i not in self.along)
+
+
+def source_rows(panel: Panel) -> SourceRows:
+    """The rows that a panel takes: as long as they are without gaps."""
+    axes = panel.group.main.axes
+    taken = tuple(panel.steps[i] if i < panel.group.shared else axis.extent for i, axis in enumerate(axes))
+    along: list[int] = []
+    for i in contiguous(axes, [axis.source_stride for axis in axes]):
+        along.append(i)
+        if taken[i] < axes[i].extent:
+            break
+    return SourceRows(taken, tuple(along))
