@@ -79,7 +79,7 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
             filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
             filler.emit(replace(schedule, streams=False))
         ahead = ends_ahead(panel, walk, schedule)
-        rows = asked_rows(panel, walk, schedule) if builder.unknown is None else None
+        rows = asked_rows(panel, tuple(starts), schedule)
         requests = rows and Requests(builder, panel, rows, buffers.source, starts, counts, schedule.lanes)
         Flush(builder, panel, scratch, buffers.destination, starts, counts, requests, ahead).emit()
 
@@ -121,7 +121,7 @@ def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceR
         return None
     if asked_region(panel, walk, schedule) is not None:
         return None
-    return next_rows(panel, LINE_BYTES // schedule.lanes)
+    return next_rows(panel, walk[-1], LINE_BYTES // schedule.lanes)
 
 
 def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:

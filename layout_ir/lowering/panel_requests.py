@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts import affine
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_source import SourceRows, source_rows
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.line_sequences import STREAMS
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.prefetch_attribute import with_prefetch
@@ -24,19 +25,24 @@ SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
 """Bytes after which the sets of a second level cache repeat, and lines of each: 1 MiB on Zen 4."""
 
 
-def next_rows(panel: Panel, element_bytes: int) -> SourceRows | None:
+def next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows | None:
     """
-    The rows that are worth to be asked for ahead.
+    The rows that are worth to be asked for ahead, where the next panel follows along the axis `following`.
 
-    None where they are so few that a processor's own prefetcher follows them, and where so many belong to one set of a
-    second level cache that they drive each other out.
+    None where they are so few that a processor's own prefetcher follows them, where so many belong to one set of a
+    second level cache that they drive each other out, and where it is not known how far away the next ones are.
     """
     rows = source_rows(panel)
     axes = panel.group.main.axes
+    if is_symbolic(axes[following].source_stride) or any(map(is_symbolic, rows.taken)):
+        return None
     if any(not axis.is_full for axis in axes) or math.prod(rows.taken[i] for i in rows.across) < STREAMS:
         return None
     most = longest_across(rows)
-    places = PLACES_OF_SET * SETS_BYTES // math.gcd(axes[most].source_stride * element_bytes, SETS_BYTES)
+    stride = axes[most].source_stride
+    if is_symbolic(stride):
+        return rows
+    places = PLACES_OF_SET * SETS_BYTES // math.gcd(stride * element_bytes, SETS_BYTES)
     return rows if rows.taken[most] <= places else None
 
 

@@ -25,8 +25,10 @@ from layout_ir.layouts.element_type import element_type
 from layout_ir.lowering import schedule
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
+from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import compile_functions
+from layout_ir.runtime.processor import PROCESSOR_VARIABLE
 from layout_ir.runtime.sized_kernel import SizedKernel
 
 Shape = tuple[int | None, ...]
@@ -176,19 +178,29 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
 
 @pytest.mark.usefixtures("quick_compiler")
 @pytest.mark.parametrize(
-    "small, carry, threads",
-    [(False, False, None), (True, False, None), (True, True, None), (True, False, 2), (True, True, 2)],
+    "small, carry, threads, processor",
+    [
+        (False, False, None, ICE_LAKE),
+        (True, False, None, ICE_LAKE),
+        (True, True, None, ICE_LAKE),
+        (True, False, 2, ICE_LAKE),
+        (True, True, 2, ICE_LAKE),
+        (True, False, None, ZEN_4),
+        (True, True, 2, ZEN_4),
+    ],
 )
 def test_panels_give_the_bits_of_the_interpreter(
-    small: bool, carry: bool, threads: int | None, monkeypatch: pytest.MonkeyPatch
+    small: bool, carry: bool, threads: int | None, processor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schedule, "STREAM_BYTES", 0)
+    monkeypatch.setenv(PROCESSOR_VARIABLE, processor)
     with small_panels(carry=carry) if small else nullcontext():
         cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
         if threads and not ALL_CASES:
             cases = PANELS[::2]
         source = check(cases, PANEL_SIZES, vector_bytes=64, threads=threads, panels=True)
     assert len(re.findall(r"_Alignas\(\d+\) \w+ panel", source)) >= sum(case in PANELS for case in cases)
+    assert ("_ahead" in source) == (processor == ZEN_4)  # for rows of the next panel
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
