@@ -17,7 +17,7 @@ class SourceRows:
     """Steps of every axis of the box in a whole panel."""
 
     along: tuple[int, ...]
-    """The axes along a row, innermost first: all whole but the last."""
+    """The axes along a row, innermost first: all whole but the last. None where rows are single elements."""
 
     @property
     def length(self) -> int:

@@ -99,6 +99,8 @@ class Requests:
 
     def _length(self) -> SSAValue:
         """Elements of a row in this panel."""
+        if not self.rows.along:  # what is left of blocks of channels: one of each
+            return self.builder.constant(1)
         *inner, last = self.rows.along
         length = math.prod(self.rows.taken[i] for i in inner)
         return self.builder.index(AffineExpr.dimension(0) * length, [self._count(last)])

@@ -31,6 +31,7 @@ ODD = (
     _reorder("NHWC", "NCHW", (2, 29, 19, 3), "f16"),
     _reorder("onednn:nChw16c", "NHWC", (2, 35, 7, 9), "f32"),
     _reorder("onednn:nChw32c", "NHWC", (2, 35, 7, 9), "i8"),
+    _reorder("onednn:nChw16c", "NCHW", (2, 33, 17, 9), "f16"),
     _reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", 3),
     _reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", None),
     _reorder("ascend:FRACTAL_NZ", "NC", (100, 308), "f16"),
