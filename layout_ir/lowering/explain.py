@@ -21,7 +21,8 @@ from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.panel_loops import asked_region, asked_rows, ends_ahead, walk_order
+from layout_ir.lowering.panel_loops import walk_order
+from layout_ir.lowering.panel_requests import asked_region, asked_rows, ends_ahead
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,

@@ -15,12 +15,9 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.dialects.types import element_type_of, stored_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
-from layout_ir.layouts.panel_costs import has_ends
-from layout_ir.layouts.panel_source import SourceRows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
-from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
@@ -28,7 +25,7 @@ from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_flush import Flush
-from layout_ir.lowering.panel_requests import Requests, next_rows
+from layout_ir.lowering.panel_requests import Requests, asked_region, asked_rows, ends_ahead
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import read_forward
 from layout_ir.lowering.tile_loops import TileEmitter
@@ -38,9 +35,6 @@ PREFETCHED_TILES = 2
 
 LONG_ROW_BYTES = 1024
 """Length of such a part: of a shorter one, the next panel is asked for."""
-
-ENDS_AHEAD_BYTES = 4096
-"""What is written between asking for the lines at the ends of runs and writing them, at least."""
 
 MANY_ROWS = 64
 """Rows of a tile from which on a quarter of that is long: the processor's own prefetcher follows none of them."""
@@ -84,21 +78,6 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
         Flush(builder, panel, scratch, buffers.destination, starts, counts, requests, ahead).emit()
 
 
-def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
-    """
-    How many elements behind the runs of a panel those of a later one are whose ends it asks for; 0: it does not.
-
-    A part of a line is an ordinary store, for which the line has to come from memory first, and all stores behind it
-    wait. Where lines are carried there are next to none.
-    """
-    if not walk or panel.carried is not None or not schedule.processor.asks_for_ends:
-        return 0
-    if not has_ends(panel, LINE_BYTES // schedule.lanes, at_lines=schedule.at_line):
-        return 0
-    panels = -(-ENDS_AHEAD_BYTES * schedule.lanes // (panel.size * LINE_BYTES))
-    return panels * panel.steps[walk[-1]] * panel.group.axes[walk[-1]].destination_stride
-
-
 def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:
     """The axes of the loops over panels, outermost first; with threads, one outermost that they can share evenly."""
     trips = {i: -(-panel.group.axes[i].extent // panel.steps[i]) for i in panel.walked if i != panel.carried}
@@ -106,22 +85,6 @@ def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:
         return panel.walked
     shared = next((i for i, count in trips.items() if count >= SHARED_TRIPS), max(trips, key=trips.__getitem__))
     return (shared, *(i for i in panel.walked if i != shared))
-
-
-def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int | None:
-    """The axis of which a panel asks for the next region; None where there are none, or it asks in another way."""
-    if not schedule.prefetches or schedule.preferences.prefetch_tiles:
-        return None
-    return region_axis(panel, walk, LINE_BYTES // schedule.lanes)
-
-
-def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceRows | None:
-    """The rows of the next panel that a panel asks for while it is written; None where there are none, or no need."""
-    if not walk or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
-        return None
-    if asked_region(panel, walk, schedule) is not None:
-        return None
-    return next_rows(panel, walk[-1], LINE_BYTES // schedule.lanes)
 
 
 def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:

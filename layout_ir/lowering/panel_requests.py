@@ -1,9 +1,14 @@
-"""What a panel asks for while it is written: the rows of the source that the next one takes."""
+"""
+What panels ask for ahead of time.
+
+The next region of the source while one is moved, or the rows of the next panel while one is written; and of the
+destination the lines at the ends of later runs.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import cast
@@ -15,17 +20,40 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel_costs import has_ends
 from layout_ir.layouts.panel_source import SourceRows, source_rows
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.line_sequences import STREAMS
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.prefetch_attribute import with_prefetch
+from layout_ir.lowering.schedule import Schedule
+
+ENDS_AHEAD_BYTES = 4096
+"""What is written between asking for the lines at the ends of runs and writing them, at least."""
 
 SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
 """Bytes after which the sets of a second level cache repeat, and lines of each: 1 MiB on Zen 4."""
 
 
-def next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows | None:
+def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int | None:
+    """The axis of which a panel asks for the next region; None where there are none, or it asks in another way."""
+    if not schedule.prefetches or schedule.preferences.prefetch_tiles:
+        return None
+    return region_axis(panel, walk, LINE_BYTES // schedule.lanes)
+
+
+def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceRows | None:
+    """The rows of the next panel that a panel asks for while it is written; None where there are none, or no need."""
+    if not walk or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
+        return None
+    if asked_region(panel, walk, schedule) is not None:
+        return None
+    return _next_rows(panel, walk[-1], LINE_BYTES // schedule.lanes)
+
+
+def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows | None:
     """
     The rows that are worth to be asked for ahead, where the next panel follows along the axis `following`.
 
@@ -49,6 +77,21 @@ def next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows | 
 def longest_across(rows: SourceRows) -> int:
     """The axis across rows with the most steps."""
     return max(rows.across, key=lambda i: rows.taken[i])
+
+
+def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
+    """
+    How many elements behind the runs of a panel those of a later one are whose ends it asks for; 0: it does not.
+
+    A part of a line is an ordinary store, for which the line has to come from memory first, and all stores behind it
+    wait. Where lines are carried there are next to none.
+    """
+    if not walk or panel.carried is not None or not schedule.processor.asks_for_ends:
+        return 0
+    if not has_ends(panel, LINE_BYTES // schedule.lanes, at_lines=schedule.at_line):
+        return 0
+    panels = -(-ENDS_AHEAD_BYTES * schedule.lanes // (panel.size * LINE_BYTES))
+    return panels * panel.steps[walk[-1]] * panel.group.axes[walk[-1]].destination_stride
 
 
 @dataclass(frozen=True)
