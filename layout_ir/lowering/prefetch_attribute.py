@@ -1,4 +1,8 @@
-"""The attributes by which a load or a store also asks for lines that are used later."""
+"""
+The attributes by which a load or a store also asks for lines that are used later.
+
+A load whose value nobody uses does no more than ask.
+"""
 
 from __future__ import annotations
 
