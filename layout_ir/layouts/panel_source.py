@@ -29,6 +29,16 @@ class SourceRows:
         """The axes that lead from row to row."""
         return tuple(i for i, steps in enumerate(self.taken) if steps > 1 and i not in self.along)
 
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return math.prod(self.taken[i] for i in self.across)
+
+    @property
+    def longest_across(self) -> int:
+        """The axis across the rows with the most steps."""
+        return max(self.across, key=lambda i: self.taken[i])
+
 
 def source_rows(panel: Panel) -> SourceRows:
     """The rows that a panel takes: as long as they are without gaps."""

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
-from layout_ir.layouts.affine import ADD, MUL, substitute
+from layout_ir.layouts.affine import ADD, MUL, build, substitute
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.quantities import Unknown
 
@@ -122,6 +122,11 @@ class LoopBuilder:
         compact = AffineMap(len(used), 0, (substitute(expr, values),))
         operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
         return self._builder.insert(operation).result
+
+    def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
+        """The index `offset` plus every value of `terms` as often as its stride says."""
+        weights = {AffineExpr.dimension(position): stride for position, (_, stride) in enumerate(terms)}
+        return self.index(build((weights, offset)), [value for value, _ in terms])
 
     def _without_stand_ins(self, expr: AffineExpr, dims: Sequence[SSAValue]) -> tuple[AffineExpr, list[SSAValue]]:
         """The expression over more dims, those that are products with what stand-ins stand for."""

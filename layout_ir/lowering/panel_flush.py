@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -11,7 +11,6 @@ from xdsl.dialects import vector
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.layouts import affine
 from layout_ir.layouts.panel import Panel
 from layout_ir.lowering.line_runs import LineRuns
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -48,18 +47,11 @@ class Flush:
             if not rows and self.requests is not None:
                 self.requests.emit(None, 1)
             strides = [axis.destination_stride for axis in axes]
-            source = self._weighted([(value, self.panel.pitches[i]) for i, value in rows.items()], self.panel.lead)
+            source = self.builder.place([(value, self.panel.pitches[i]) for i, value in rows.items()], self.panel.lead)
             # a row and a start of the same axis are two values
             places = [*self.starts.items(), *rows.items()]
-            target = self._weighted([(value, strides[i]) for i, value in places], self.panel.group.offset)
+            target = self.builder.place([(value, strides[i]) for i, value in places], self.panel.group.offset)
             self._run(source, target, self._run_length())
-
-    def _weighted(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
-        weights: affine.LinearSum = (
-            {AffineExpr.dimension(position): stride for position, (_, stride) in enumerate(terms)},
-            offset,
-        )
-        return self.builder.index(affine.build(weights), [value for value, _ in terms])
 
     def _run_length(self) -> SSAValue:
         """Elements of a run; its last axis may have fewer steps in the last panel."""
@@ -67,7 +59,7 @@ class Flush:
             return self.builder.constant(self.panel.run_length)
         *inner, last = self.panel.run
         length = math.prod((self.panel.steps[i] for i in inner), start=self.panel.group.stretch)
-        return self._weighted([(self.counts[last], length)], 0)
+        return self.builder.place([(self.counts[last], length)], 0)
 
     def _run(self, source: SSAValue, target: SSAValue, length: SSAValue) -> None:
         """One run; what is left of its last line goes where the next panel begins."""

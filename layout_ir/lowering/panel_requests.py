@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.layouts import affine
+from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import has_ends
 from layout_ir.layouts.panel_source import SourceRows, source_rows
@@ -64,19 +64,14 @@ def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows |
     axes = panel.group.main.axes
     if is_symbolic(axes[following].source_stride) or any(map(is_symbolic, rows.taken)):
         return None
-    if any(not axis.is_full for axis in axes) or math.prod(rows.taken[i] for i in rows.across) < STREAMS:
+    if any(not axis.is_full for axis in axes) or rows.count < STREAMS:
         return None
-    most = longest_across(rows)
+    most = rows.longest_across
     stride = axes[most].source_stride
     if is_symbolic(stride):
         return rows
     places = PLACES_OF_SET * SETS_BYTES // math.gcd(stride * element_bytes, SETS_BYTES)
     return rows if rows.taken[most] <= places else None
-
-
-def longest_across(rows: SourceRows) -> int:
-    """The axis across rows with the most steps."""
-    return max(rows.across, key=lambda i: rows.taken[i])
 
 
 def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
@@ -111,7 +106,7 @@ class Requests:
     def emit(self, part: SSAValue | None, parts: int) -> None:
         """Ask for one of so many parts of the rows; None for all of them at once."""
         axes = self.panel.group.main.axes
-        most = longest_across(self.rows)
+        most = self.rows.longest_across
         places = [(start, axes[i].source_stride) for i, start in self.starts.items()]
         with ExitStack() as loops:
             for i in sorted(self.rows.across, key=lambda i: (i != most, -axes[i].source_stride)):
@@ -126,11 +121,7 @@ class Requests:
 
     def _ask(self, places: list[tuple[SSAValue, int]]) -> None:
         """Ask for what the next panel takes in place of the element there."""
-        weights: dict[AffineExpr, int] = {
-            AffineExpr.dimension(position): stride for position, (_, stride) in enumerate(places)
-        }
-        offset = affine.constant_value(self.panel.group.main.source_offset)
-        place = self.builder.index(affine.build((weights, offset)), [value for value, _ in places])
+        place = self.builder.place(places, constant_value(self.panel.group.main.source_offset))
         following = list(self.starts)[-1]
         ahead = self.panel.steps[following] * self.panel.group.main.axes[following].source_stride
         kind = VectorType(cast("MemRefType[Attribute]", self.source.type).element_type, [1])
