@@ -56,6 +56,9 @@ class Schedule:
     narrows: bool = False
     """Whether everything stays in the caches, where vectors of half a line may be faster."""
 
+    stays: bool = False
+    """Whether the source and the destination are small enough for both to stay in the caches."""
+
     stream_bytes: int = STREAM_BYTES
     """Size of a destination from which on it bypasses the caches."""
 
@@ -104,6 +107,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         segment=SEGMENT_BYTES // element_bytes,
         streams=streams,
         narrows=not streams and cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
+        stays=(cells + elements) * element_bytes <= processor.kept_bytes,
         prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
         threads=target.threads,
         panels=target.panels and streams,

@@ -69,6 +69,31 @@ def test_choices(
     assert on_zen_4 in explained(ZEN_4, source, destination, shape, dtype)
 
 
+ROWS = ("onednn:abcd", "onednn:acbd")
+
+
+@pytest.mark.parametrize(
+    ("copied", "shape", "loops"),
+    [
+        (ROWS, (6, 32, 12, 32), "a by 1, c by 1, b by 1"),  # twelve lines of one set would be written in turn
+        (ROWS, (6, 32, 8, 32), "a by 1, b by 1, c by 1"),  # eight have places there
+        (ROWS, (4, 60, 16, 32), "a by 1, b by 1, c by 1"),  # no collision: few sequences are written
+        (ROWS, (4, 16, 60, 32), "a by 1, c by 1, b by 1"),  # or few are read
+        (ROWS, (2, 12, 64, 32), "a by 1, b by 1, c by 1"),  # twelve lines of one set would be read in turn
+        (ROWS, (2, 128, 64, 32), "a by 1, b by 8, c by 8, c by 1 inside 8, b by 1 inside 8"),  # on either side
+        (ROWS, (90, 64, 12, 32), "a by 1, c by 1, b by 1"),  # 17 MiB, all in the caches
+        (ROWS, (110, 64, 12, 32), "a by 1, b by 1, c by 1"),  # 21 MiB are not: the fewest sequences
+        (("onednn:abc", "onednn:bac"), (100, 300, 32), "a by 8, b by 8, b by 1 inside 8, a by 1 inside 8"),  # too many
+        (("onednn:nChw16c", "NHWC"), (1, 512, 50, 50), "c_d by 1, b1 by 4"),  # a tile takes four lines
+        (("onednn:nChw16c", "NHWC"), (1, 1024, 32, 32), "b1 by 8, c_d by 8, c_d by 1 inside 8, b1 by 4 inside 8"),
+    ],
+)
+def test_lines_in_the_caches_of_zen_4_keep_out_of_each_others_way(
+    copied: tuple[str, str], shape: tuple[int, ...], loops: str
+) -> None:
+    assert f"loops over {loops}\n" in explained(ZEN_4, *copied, shape, "f32") + "\n"
+
+
 def test_nothing_is_asked_for_in_the_caches_of_zen_4():
     assert "asks for the destination" not in explained(ZEN_4, "NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32")
 

@@ -1,0 +1,132 @@
+"""Along which of two axes tiles follow each other first: the source's or the destination's, in blocks or without."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.shuffle_network import is_copy
+from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import PAGE_LINES
+from layout_ir.lowering.schedule import Schedule, covers_whole_lines
+
+COLLIDING_ROWS = 64
+"""Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
+
+FEW_ROWS = 8
+"""Rows of a tile up to which those of a second one have room in the same set."""
+
+FEW_SEQUENCES = 64
+"""Sequences of lines in the caches from which on blocks are better: more than the pages that a processor keeps near."""
+
+LINE_BLOCK = 8
+"""Lines along each side of a block of lines that are copied in the caches."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order of tiles along two axes, in blocks or without."""
+
+    outer: int
+    inner: int
+    block: tuple[int, int] = (1, 1)
+    """Tiles of a block along the outer and along the inner axis."""
+
+
+def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> Order:
+    """
+    Tiles along the source, then along the destination, in blocks.
+
+    Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then. So do
+    copies of lines that compete for one set of a cache, and without blocks.
+    """
+    copies_lines = schedule.narrows and is_copy(tile.network) and _shared_row(box) >= schedule.lanes
+    places = schedule.processor.set_places
+    if copies_lines and places and not schedule.prefetches and _are_lines(box, schedule.lanes):
+        return _order_of_lines(box, tile, schedule, places, along_destination, along_source)
+    outer, inner = along_destination, along_source
+    gathers = copies_lines and not places and _are_pages(box, schedule, along_destination)
+    if gathers or (schedule.narrows and _leaves_parts(box, tile, schedule)):
+        outer, inner = inner, outer
+    is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
+    is_in_order = is_collision or _suits_one_order(box, tile, schedule, along_destination, along_source)
+    tiles = 1 if is_in_order else schedule.block_tiles
+    return Order(outer, inner, (tiles, tiles))
+
+
+def _order_of_lines(
+    box: Box, tile: Tile, schedule: Schedule, places: int, along_destination: int, along_source: int
+) -> Order:
+    """
+    The order of copies of whole lines in the caches, none of which is read or written twice.
+
+    Without blocks one side is one sequence and the other one as many as there are steps: few are best. While all stay
+    in the caches, those must not compete for one set; where they do on both sides, blocks keep to some of them.
+    """
+    page = PAGE_LINES * schedule.lanes
+    reading, writing = box.axes[along_destination], box.axes[along_source]
+    reads_collide = schedule.stays and reading.extent * math.gcd(reading.source_stride, page) > places * page
+    writes_collide = schedule.stays and writing.extent * math.gcd(writing.destination_stride, page) > places * page
+    are_unknown = is_symbolic(reading.extent * reading.source_stride * writing.extent * writing.destination_stride)
+    are_many = min(reading.extent, writing.extent) > FEW_SEQUENCES
+    if are_unknown or are_many or (reads_collide and writes_collide):
+        block = (max(LINE_BLOCK // tile.extents[i], 1) for i in (along_destination, along_source))
+        return Order(along_destination, along_source, (next(block), next(block)))
+    if writes_collide or (writing.extent > reading.extent and not reads_collide):
+        return Order(along_source, along_destination)
+    return Order(along_destination, along_source)
+
+
+def _are_lines(box: Box, lanes: int) -> bool:
+    """Whether all rows begin at a line if those of both sides that come first do."""
+    places = map(constant_value, (box.source_offset, box.destination_offset))
+    strides = [stride for axis in box.axes for stride in (axis.source_stride, axis.destination_stride)]
+    return all(number == 1 or number % lanes == 0 for number in (*places, *strides))
+
+
+def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """Whether tiles that follow each other along one side suit the other as well, or blocks of rows do not stay."""
+    page = PAGE_LINES * schedule.lanes
+    if schedule.narrows:
+        has_rows = tile.extents[along_destination] >= FEW_ROWS
+        stride = box.axes[along_destination].source_stride
+        may_collide = has_rows and (is_symbolic(stride) or stride % page == 0)
+        return may_collide and schedule.processor.has_small_sets
+    if not schedule.prefetches:
+        return False
+    is_read_whole = box.axes[along_source].extent <= schedule.block_tiles * tile.extents[along_source]
+    return is_read_whole or (schedule.processor.reads_on and box.axes[along_source].destination_stride < page)
+
+
+def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether tiles write parts of lines, of which the next ones write the rest."""
+    is_trusted = schedule.trusts_lines and all(store.lanes == schedule.lanes for store in tile.network.stores)
+    if not is_trusted and not covers_whole_lines(box, tile, schedule.lanes):
+        return True
+    return not schedule.at_line and not is_copy(tile.network)  # a copy's loads are as many lines in parts
+
+
+def _are_pages(box: Box, schedule: Schedule, along_destination: int) -> bool:
+    """
+    Whether what follows in the destination is whole pages apart in the source, so that it belongs to one set.
+
+    In the order of the destination that is one sequence.
+    """
+    stride = box.axes[along_destination].source_stride
+    return stride > 0 and stride % (PAGE_LINES * schedule.lanes) == 0
+
+
+def _shared_row(box: Box) -> int:
+    """Elements that follow each other on both sides."""
+    return max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
+
+
+def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:
+    """Whether the rows of more than one tile compete, on both sides, for the few places of one set of a cache."""
+    far = (box.axes[outer].source_stride, box.axes[inner].destination_stride)
+    return max(tile.extents[outer], tile.extents[inner]) >= COLLIDING_ROWS and all(
+        stride % (PAGE_LINES * lanes) == 0 for stride in far
+    )
