@@ -36,22 +36,41 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
         groups.append(blend(base, load(base, rows[start : start + count], goal.lanes), blends))
         joined = join(base, groups[-1], goal.lanes)
     best: Network | None = None
-    for builder, columns in _candidates(base, groups, joined, goal.segment_bits):
-        if least_cost(builder, columns, goal) >= limit:
+    for candidates in _candidates(base, groups, joined, goal.segment_bits):
+        found = _cheapest(candidates, goal, limit)
+        if found is not None:
+            best, limit = found, found.cost
+            least = min(
+                sum(CHEAP * len(column) * len(stages) for column, stages in columns) for _, columns in candidates
+            )
+            if limit <= len(base.values) + least + len(best.stores):
+                break  # nothing but cheap exchanges: no choice does better
+    return best
+
+
+Candidate = tuple[Builder, Columns]
+"""The values that are loaded, and columns of them with the stages that they go through."""
+
+
+def _cheapest(candidates: Sequence[Candidate], goal: Goal, limit: float) -> Network | None:
+    """The first of the cheapest networks below a limit; those that may be cheap are made first, few others at all."""
+    best: Network | None = None
+    winner = len(candidates)
+    bounds = [least_cost(builder, columns, goal) for builder, columns in candidates]
+    for number in sorted(range(len(candidates)), key=lambda number: bounds[number]):
+        if bounds[number] > limit or (bounds[number] == limit and number > winner):
             continue
+        builder, columns = candidates[number]
         final = [value for column, stages in columns for value in _exchange(builder, column, stages)]
         network = gather(builder, final, goal)
-        if network.cost < limit:
-            best, limit = network, network.cost
-        least = sum(CHEAP * len(column) * len(stages) for column, stages in columns)
-        if best is not None and best.cost <= len(base.values) + least + len(best.stores):
-            break  # nothing but cheap exchanges: no choice does better
+        if network.cost < limit or (best is not None and network.cost == limit and number < winner):
+            best, limit, winner = network, network.cost, number
     return best
 
 
 def _candidates(
     builder: Builder, groups: Sequence[Sequence[list[int]]], joined: int, segment_bits: int
-) -> Iterator[tuple[Builder, Columns]]:
+) -> Iterator[list[Candidate]]:
     """
     What is worth a try: stages that end in the order of the destination, from the lanes as they are or arranged before.
 
@@ -63,19 +82,21 @@ def _candidates(
     found = [None if label is None else find_stages(label, segment_bits, dear) for label in labels]
     stages = [one for one in found if one is not None]
     if len(stages) == len(columns):
-        yield builder.copy(), list(zip(columns, stages, strict=True))
+        yield [(builder.copy(), list(zip(columns, stages, strict=True)))]
     if len(groups[0]) <= PIECES_ARRANGED:
         copy = builder.copy()
         arranged = [arrange(copy, group, segment_bits, dear) for group in groups]
         if all(group is not None for group in arranged):
-            yield copy, [column for group in arranged if group is not None for column in group]
+            yield [(copy, [column for group in arranged if group is not None for column in group])]
             if len(groups[0]) <= PIECES_ARRANGED // 2:
                 return
     if len(stages) != len(columns):
         bits = len(builder.contents[columns[0][0]]).bit_length() - 1
-        for chosen in itertools.combinations(range(bits - joined), (len(columns[0]) - 1).bit_length()):
-            any_stages = tuple((exchange(bits, position), row) for row, position in enumerate(chosen))
-            yield builder.copy(), [(column, any_stages) for column in columns]
+        any_stages = [
+            tuple((exchange(bits, position), row) for row, position in enumerate(chosen))
+            for chosen in itertools.combinations(range(bits - joined), (len(columns[0]) - 1).bit_length())
+        ]
+        yield [(builder.copy(), [(column, stages) for column in columns]) for stages in any_stages]
 
 
 def _exchange(builder: Builder, column: Sequence[int], stages: Stages) -> list[int]:

@@ -107,6 +107,7 @@ def choose_tile(
     past_caches: bool = False,
     in_caches: bool = False,
     keeps_to_lines: bool = False,
+    is_small: bool = False,
 ) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
@@ -116,6 +117,7 @@ def choose_tile(
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
     `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing. `keeps_to_lines`:
     whether loads that reach into lines without any of the tile's elements are worse than further instructions.
+    `is_small`: whether the box is so small a part of a copy that a search for larger tiles is not worth it.
     """
     if not box.is_linear:
         return None
@@ -128,10 +130,10 @@ def choose_tile(
     if not in_caches and not box.is_padded:
         fitting = fitting_run(box.axes, lanes)
         runs += [fitting] if fitting and fitting not in runs else []
-    best = _best_choice(box, runs, vectors)
+    best = _best_choice(box, runs, vectors, is_small=is_small)
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
-        best = _best_choice(box, over_holes, vectors, best)
+        best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
     # parts of lines past the caches make one tile worse than another, not worse than scalar loops, which write them too
     dear = PARTS_PAST_CACHES / PARTS_OF_LINES if past_caches else 1
     if best is None or best.cost > WORTHWHILE * dear:
@@ -156,8 +158,10 @@ def within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:
     return replace(inside, source_offset=AffineConstantExpr(before)), size
 
 
-def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice | None = None) -> Choice | None:
-    """The cheapest of the tiles that some runs lead to, and of one found before."""
+def _best_choice(
+    box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice | None = None, *, is_small: bool = False
+) -> Choice | None:
+    """The cheapest of the tiles that some runs lead to, and of one found before; for a small box no larger ones."""
     lanes = vectors.lanes
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
@@ -173,6 +177,8 @@ def _best_choice(box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice |
             if (run, rows) in tried:
                 continue
             tried.append((run, rows))
+            if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
+                continue
             tile = _tile(box.axes, run, rows, vectors, best.cost if best else WORTHWHILE)
             cost = _true_cost(box, tile, vectors) if tile else math.inf
             if tile is not None and (best is None or cost < best.cost):

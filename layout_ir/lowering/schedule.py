@@ -35,6 +35,9 @@ class Schedule:
     lanes: int
     """Elements of a vector."""
 
+    cells: int = 0
+    """Cells of the destination that the copy writes."""
+
     streams: bool = False
     """Whether whole vectors are stored past the caches."""
 
@@ -105,6 +108,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     return Schedule(
         lanes=target.vector_bytes // element_bytes,
         segment=SEGMENT_BYTES // element_bytes,
+        cells=cells,
         streams=streams,
         narrows=not streams and cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
         stays=(cells + elements) * element_bytes <= processor.kept_bytes,

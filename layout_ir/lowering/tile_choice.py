@@ -42,6 +42,10 @@ WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy."""
 
 
+SMALL_PART = 32
+"""A box with less than one in so many cells of a copy is not worth a search for larger tiles."""
+
+
 def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
     copy = _copy_by_lines(box, schedule)
@@ -55,15 +59,23 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
         past_caches=schedule.streams,
         in_caches=schedule.narrows,
         keeps_to_lines=schedule.keeps_to_lines,
+        is_small=_is_small(box, schedule),
     )
+    if wide is not None and loose_pads(box, wide):
+        wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)  # by which the box was cut
     if wide is None or not schedule.narrows:
         return wide
     return None if takes_pairs(wide.network) else cached_tile(box, wide, schedule, source_size)
 
 
+def _is_small(box: Box, schedule: Schedule) -> bool:
+    return box.cells * SMALL_PART < schedule.cells
+
+
 def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> Tile:
     """The tile for data that stay in the caches: of vectors of half a line where those are faster than `wide`."""
-    narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True)
+    is_small = _is_small(box, schedule)
+    narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True, is_small=is_small)
     if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
     if schedule.processor.has_small_sets and _may_compete(box, wide, schedule):

@@ -14,7 +14,7 @@ from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tiling import Tile, choose_tile, walked_cells
+from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -239,7 +239,8 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         return None  # what is in the gaps of a run would be overwritten
 
     def scratch_tile(box: Box, size: int) -> Tile | None:
-        return choose_tile(box, schedule.lanes, size, schedule.segment)
+        tile = choose_tile(box, schedule.lanes, size, schedule.segment)
+        return None if tile is None or loose_pads(box, tile) else tile
 
     return choose_panel(
         group,

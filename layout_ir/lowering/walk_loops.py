@@ -144,7 +144,7 @@ def _tiled(walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: 
     tiles: list[Tile | None] = []
     for position, box in enumerate(walk.boxes):
         inner, size = within_storage(box, walk.inner(position), source_size)
-        tile = tile_of(inner, schedule, size)
+        tile = tile_of(inner, replace(schedule, cells=inner.cells), size)
         if tile is not None and (loose_pads(inner, tile) or (box.is_padded and not writes_pads)):
             tile = None
         tiles.append(tile)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from layout_ir import layout
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.tiling import choose_tile, loose_pads
+from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
@@ -114,3 +116,31 @@ def test_unknown_extents_have_both_widths() -> None:
     text = str(lowered)
     assert "vector<16xf32>" in text
     assert "vector<8xf32>" in text
+
+
+def test_a_small_part_of_a_copy_is_not_searched_for_larger_tiles():
+    """Eight rows of channels behind 512: a tile of 25 taps is enough, where the others take four times as much."""
+    whole, size = boxes("OIhw8i16o2i", "oihw", (520, 510, 5, 5))
+    part = min(whole, key=lambda box: box.cells)
+    schedule = choose_schedule(Target(64), 1, LARGE, LARGE)
+    small, thorough = tile_of(part, schedule, size), tile_of(part, replace(schedule, cells=0), size)
+    assert small is not None
+    assert thorough is not None
+    assert small.elements < thorough.elements
+
+
+def test_a_small_part_with_pads_is_moved_by_the_tile_that_it_was_cut_for():
+    """Steps of which some copy and others pad have to be in one tile."""
+    whole, size = boxes("Acdb32a", "Acdb48a", (1400, 1344, 3, 3))
+    (padded,) = [box for box in whole if box.is_padded]
+    assert loose_pads(padded, choose_small(padded, size))
+    for cells in (SMALL, LARGE):
+        tile = tile_of(padded, replace(schedule_of(64, cells), cells=LARGE * LARGE), size)
+        assert tile is not None
+        assert not loose_pads(padded, tile)
+
+
+def choose_small(box: Box, size: int) -> Tile:
+    tile = choose_tile(box, LINE, size, 4, is_small=True)
+    assert tile is not None
+    return tile
