@@ -72,7 +72,7 @@ def readings(
 def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
     """What `readings` can make use of."""
     has_holes = any(destination == PAD for row in rows for _, destination in row)
-    if len(rows[0]) % lanes == 0 and not has_holes:
+    if len(rows[0]) >= lanes and not has_holes:
         return Reach()
     return replace(reach, before=min(reach.before, lanes), behind=min(reach.behind, lanes))
 

@@ -179,7 +179,8 @@ def _best_choice(
             tried.append((run, rows))
             if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
                 continue
-            tile = _tile(box.axes, run, rows, vectors, best.cost if best else WORTHWHILE)
+            overlap = _price_of_overlap(box, _extents(box.axes, run, rows))
+            tile = _tile(box.axes, run, rows, vectors, best.cost / overlap if best else WORTHWHILE)
             cost = _true_cost(box, tile, vectors) if tile else math.inf
             if tile is not None and (best is None or cost < best.cost):
                 best = Choice(tile, run, rows, cost)
@@ -194,9 +195,14 @@ def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
     A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
     lines in parts.
     """
-    overlap = max(walked_cells(box, tile) / TOLERATED_OVERLAP, 1)
+    overlap = _price_of_overlap(box, tile.extents)
     spilled = max(tile.network.most_live - REGISTERS, 0)
     return (tile.cost + spilled / tile.elements) * overlap * _price_of_parts(tile, vectors)
+
+
+def _price_of_overlap(box: Box, extents: Sequence[int]) -> float:
+    """What it costs more that the last tiles do cells again."""
+    return max(_walked(box, extents) / TOLERATED_OVERLAP, 1)
 
 
 def _price_of_parts(tile: Tile, vectors: Vectors) -> float:
@@ -221,8 +227,12 @@ def loose_pads(box: Box, tile: Tile) -> list[int]:
 
 def walked_cells(box: Box, tile: Tile) -> float:
     """Cells that all tiles of a box move, over the cells that it has."""
+    return _walked(box, tile.extents)
+
+
+def _walked(box: Box, extents: Sequence[int]) -> float:
     return math.prod(
-        -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, tile.extents, strict=True)
+        -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, extents, strict=True)
     )
 
 
@@ -246,11 +256,9 @@ def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
 
 def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: float = math.inf) -> Tile | None:
     """The tile of a run and rows; None where there is none, or none below a limit of instructions for a cell."""
-    extents = [run.get(i, 1) * rows.get(i, 1) for i in range(len(axes))]
-    for i, axis in enumerate(axes):
-        if not axis.is_full and i in run and run[i] == axis.valid:
-            extents[i] = axis.extent  # the pads behind a run belong to its tile
-        if not axis.is_full and extents[i] not in (1, axis.extent):
+    extents = _extents(axes, run, rows)
+    for steps, axis in zip(extents, axes, strict=True):
+        if not axis.is_full and steps not in (1, axis.extent):
             return None
     if math.prod(extents) > ELEMENT_LIMIT:
         return None
@@ -260,6 +268,14 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: fl
     if network is None:
         return None
     return Tile(tuple(extents), network)
+
+
+def _extents(axes: Sequence[Axis], run: Run, rows: Run) -> list[int]:
+    """The steps that a tile of a run and rows takes of every axis; the pads behind a run belong to it."""
+    return [
+        axis.extent if not axis.is_full and run.get(i) == axis.valid else run.get(i, 1) * rows.get(i, 1)
+        for i, axis in enumerate(axes)
+    ]
 
 
 def _elements(
