@@ -229,7 +229,9 @@ class VectorRules:
     def _ask_for_destination(self, op: vector.StoreOp | vector.MaskedStoreOp) -> None:
         if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
             place = self._place(op, op.base, list(op.indices))
-            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}, 1);")
+            locality = op.attributes.get("locality")
+            hint = f"0, {locality.value.data}" if isinstance(locality, IntegerAttr) else "1"
+            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}, {hint});")
 
     def _pieces(
         self, op: vector.MaskedLoadOp | vector.MaskedStoreOp, vector_name: str

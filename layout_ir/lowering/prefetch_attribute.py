@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from layout_ir.layouts.symbols import is_symbolic
 
 SECOND_LEVEL = 2
-"""The attribute `locality` of a load that asks for lines to come into a second level cache, as in `memref.prefetch`."""
+"""The attribute `locality` of an access that asks for lines to come into a second level cache, as `memref.prefetch`."""
 
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
 

@@ -18,7 +18,7 @@ from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box
-from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value
+from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value, is_copy
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
@@ -174,6 +174,7 @@ class TileEmitter:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
         streamed = streamed_stores(box, tile, self.schedule)
+        into_second = self.schedule.processor.asks_second_level and is_copy(tile.network) and not streamed
         stores: dict[int, list[int]] = {}
         for store in tile.network.stores:
             stores.setdefault(store.value, []).append(store.offset)
@@ -184,7 +185,8 @@ class TileEmitter:
                 place = [self._place(destination, offset)]
                 nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
                 store = vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
-                self.builder.insert(with_prefetch(store, 0 if nontemporal else ahead.destination))
+                asked = 0 if nontemporal else ahead.destination
+                self.builder.insert(with_prefetch(store, asked, is_far=into_second))
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
         if is_symbolic(offset):

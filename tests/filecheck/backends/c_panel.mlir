@@ -38,7 +38,7 @@ func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
   %near = vector.load %source[%c0] {prefetch = 64 : index} : memref<640xf32>, vector<16xf32>
   %far = vector.load %source[%c32] {prefetch = 512 : index, locality = 2 : index} : memref<640xf32>, vector<16xf32>
   vector.store %near, %destination[%c32] {prefetch = 128 : index} : memref<640xf32>, vector<16xf32>
-  vector.store %far, %destination[%c0] : memref<640xf32>, vector<16xf32>
+  vector.store %far, %destination[%c0] {prefetch = 192 : index, locality = 2 : index} : memref<640xf32>, vector<16xf32>
   %only = vector.load %source[%c0] {prefetch = 256 : index, locality = 2 : index} : memref<640xf32>, vector<1xf32>
   return
 }
@@ -47,6 +47,8 @@ func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
 // CHECK:   __builtin_prefetch(&source[0] + 64);
 // CHECK:   __builtin_prefetch(&source[32] + 512, 0, 2);
 // CHECK:   __builtin_prefetch(&destination[32] + 128, 1);
+// much later, into a cache that does not keep lines to be written apart
+// CHECK:   __builtin_prefetch(&destination[0] + 192, 0, 2);
 // a load whose value nobody uses still asks, and does no more
 // CHECK:   __builtin_prefetch(&source[0] + 256, 0, 2);
 // CHECK-NEXT: }

@@ -32,9 +32,12 @@ func.func @rows(%source: memref<7x56xf32>, %destination: memref<7x56xf32, stride
   func.return
 }
 
-// No row holds a line: the lines of rows further on are asked for, as they have to be read before.
+// No row holds a line: the lines of rows further on are asked for, as they have to be read before. On Zen 4 they come
+// into the second level cache.
 // CHECK-LABEL:     func.func @short_rows(
 // CHECK:             vector.store %{{.*}} {prefetch = 1040 : index}
+// ZEN-LABEL:       func.func @short_rows(
+// ZEN:               vector.store %{{.*}} {prefetch = 1040 : index, locality = 2 : index}
 // CACHED-LABEL:    func.func @short_rows(
 // CACHED-NOT:        prefetch
 func.func @short_rows(%source: memref<64x12xf32>, %destination: memref<64x12xf32, strided<[40, 1]>>) {
