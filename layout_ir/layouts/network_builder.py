@@ -55,7 +55,7 @@ Candidate = tuple[Builder, Columns]
 def _cheapest(candidates: Sequence[Candidate], goal: Goal, limit: float) -> Network | None:
     """The first of the cheapest networks below a limit; those that may be cheap are made first, few others at all."""
     best: Network | None = None
-    winner = len(candidates)
+    winner = -1
     bounds = [least_cost(builder, columns, goal) for builder, columns in candidates]
     for number in sorted(range(len(candidates)), key=lambda number: bounds[number]):
         if bounds[number] > limit or (bounds[number] == limit and number > winner):
@@ -63,7 +63,7 @@ def _cheapest(candidates: Sequence[Candidate], goal: Goal, limit: float) -> Netw
         builder, columns = candidates[number]
         final = [value for column, stages in columns for value in _exchange(builder, column, stages)]
         network = gather(builder, final, goal)
-        if network.cost < limit or (best is not None and network.cost == limit and number < winner):
+        if network.cost < limit or (network.cost == limit and number < winner):
             best, limit, winner = network, network.cost, number
     return best
 

@@ -73,3 +73,11 @@ def test_loads_keep_to_the_lines_of_a_tile(pitch: int):
     loads = [value for value in network.values if isinstance(value, Load)]
     read = {place // LANES for load in loads for place in (load.offset, load.offset + load.lanes - 1)}
     assert len(read - {row * pitch // LANES for row in range(16)}) <= 2
+
+
+@pytest.mark.parametrize("tile", TILES, ids=str)
+def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, int, int]):
+    """Estimates only put what may be cheap first: without them all are made in turn, and the result is the same."""
+    found = Search(transpose(*tile), (), LANES, Reach(), 4).below(math.inf)
+    with patch.object(network_builder, "least_cost", return_value=0):
+        assert Search(transpose(*tile), (), LANES, Reach(), 4).below(math.inf) == found
