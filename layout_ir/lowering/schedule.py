@@ -24,9 +24,6 @@ SEGMENT_BYTES = 16
 BLOCK_TILES = 2
 """Tiles along each of the two directions of a transposition that are moved before its loops go on."""
 
-STREAM_BYTES = 24 << 20
-"""Destinations from this size on bypass the caches: they would push everything else out of them."""
-
 
 @dataclass(frozen=True)
 class Schedule:
@@ -59,10 +56,7 @@ class Schedule:
     narrows: bool = False
     """Whether everything stays in the caches, where vectors of half a line may be faster."""
 
-    stays: bool = False
-    """Whether the source and the destination are small enough for both to stay in the caches."""
-
-    stream_bytes: int = STREAM_BYTES
+    stream_bytes: int = MODELS[ICE_LAKE].stream_bytes
     """Size of a destination from which on it bypasses the caches."""
 
     block_tiles: int = BLOCK_TILES
@@ -99,11 +93,11 @@ class Schedule:
 
 def choose_schedule(target: Target, element_bytes: int, cells: int, elements: int) -> Schedule:
     """The schedule of a copy that writes `cells` and reads `elements`."""
-    stream_bytes = STREAM_BYTES if target.stream_bytes is None else target.stream_bytes
+    processor = MODELS[target.processor]
+    stream_bytes = processor.stream_bytes if target.stream_bytes is None else target.stream_bytes
     preferences = target.preferences
     streams = cells * element_bytes >= stream_bytes if preferences.streams is None else preferences.streams
     streams = streams and target.vector_bytes == LINE_BYTES
-    processor = MODELS[target.processor]
     is_large = elements * element_bytes >= stream_bytes
     return Schedule(
         lanes=target.vector_bytes // element_bytes,
@@ -111,7 +105,6 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         cells=cells,
         streams=streams,
         narrows=not streams and cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
-        stays=(cells + elements) * element_bytes <= processor.kept_bytes,
         prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
         threads=target.threads,
         panels=target.panels and streams,

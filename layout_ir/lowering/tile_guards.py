@@ -50,7 +50,7 @@ class Guards:
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
-        usual = replace(schedule, streams=False, prefetches=False, narrows=schedule.has_line_vectors, stays=True)
+        usual = replace(schedule, streams=False, prefetches=False, narrows=schedule.has_line_vectors)
         if not (schedule.streams or schedule.prefetches) or not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return

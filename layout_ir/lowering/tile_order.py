@@ -63,13 +63,13 @@ def _order_of_lines(
     """
     The order of copies of whole lines in the caches, none of which is read or written twice.
 
-    Without blocks one side is one sequence and the other one as many as there are steps: few are best. While all stay
-    in the caches, those must not compete for one set; where they do on both sides, blocks keep to some of them.
+    Without blocks one side is one sequence and the other one as many as there are steps: few are best, and none that
+    compete for one set. Where they do on both sides, blocks keep to some of them.
     """
     page = PAGE_LINES * schedule.lanes
     reading, writing = box.axes[along_destination], box.axes[along_source]
-    reads_collide = schedule.stays and reading.extent * math.gcd(reading.source_stride, page) > places * page
-    writes_collide = schedule.stays and writing.extent * math.gcd(writing.destination_stride, page) > places * page
+    reads_collide = reading.extent * math.gcd(reading.source_stride, page) > places * page
+    writes_collide = writing.extent * math.gcd(writing.destination_stride, page) > places * page
     are_unknown = is_symbolic(reading.extent * reading.source_stride * writing.extent * writing.destination_stride)
     are_many = min(reading.extent, writing.extent) > FEW_SEQUENCES
     if are_unknown or are_many or (reads_collide and writes_collide):

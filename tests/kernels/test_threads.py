@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
 
 import numpy as np
 import pytest
 from reorder_batch import module_of
-from varied_reorders import VARIED, placed, small_panels, source_and_expected
+from varied_reorders import VARIED, all_streamed, placed, small_panels, source_and_expected
 
-from layout_ir.lowering import schedule
 from layout_ir.runtime.kernel import Kernel
 from layout_ir.runtime.module import compile_functions
 
@@ -21,13 +21,8 @@ REORDERS = VARIED[1::2] + VARIED[:1]
 @cache
 def kernels(threads: int | None, vector_bytes: int, streams: bool, panels: bool) -> list[Kernel]:
     names = [f"case_{number}" for number in range(len(REORDERS))]
-    with pytest.MonkeyPatch.context() as patch:
-        if streams:
-            patch.setattr(schedule, "STREAM_BYTES", 0)
-        with small_panels():
-            return compile_functions(
-                module_of(REORDERS), names, threads=threads, vector_bytes=vector_bytes, panels=panels
-            )
+    with all_streamed() if streams else nullcontext(), small_panels():
+        return compile_functions(module_of(REORDERS), names, threads=threads, vector_bytes=vector_bytes, panels=panels)
 
 
 @pytest.mark.usefixtures("quick_compiler")

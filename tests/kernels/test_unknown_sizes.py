@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from varied_reorders import small_panels
+from varied_reorders import all_streamed, small_panels
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -22,7 +22,6 @@ from layout_ir.errors import LayoutError
 from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.module import interpret
 from layout_ir.layouts.element_type import element_type
-from layout_ir.lowering import schedule
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
@@ -192,9 +191,8 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
 def test_panels_give_the_bits_of_the_interpreter(
     small: bool, carry: bool, threads: int | None, processor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "STREAM_BYTES", 0)
     monkeypatch.setenv(PROCESSOR_VARIABLE, processor)
-    with small_panels(carry=carry) if small else nullcontext():
+    with all_streamed(), small_panels(carry=carry) if small else nullcontext():
         cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
         if threads and not ALL_CASES:
             cases = PANELS[::2]

@@ -81,8 +81,7 @@ ROWS = ("onednn:abcd", "onednn:acbd")
         (ROWS, (4, 16, 60, 32), "a by 1, c by 1, b by 1"),  # or few are read
         (ROWS, (2, 12, 64, 32), "a by 1, b by 1, c by 1"),  # twelve lines of one set would be read in turn
         (ROWS, (2, 128, 64, 32), "a by 1, b by 8, c by 8, c by 1 inside 8, b by 1 inside 8"),  # on either side
-        (ROWS, (90, 64, 12, 32), "a by 1, c by 1, b by 1"),  # 17 MiB, all in the caches
-        (ROWS, (110, 64, 12, 32), "a by 1, b by 1, c by 1"),  # 21 MiB are not: the fewest sequences
+        (ROWS, (90, 64, 12, 32), "a by 1, c by 1, b by 1"),  # 8 MiB
         (("onednn:abc", "onednn:bac"), (100, 300, 32), "a by 8, b by 8, b by 1 inside 8, a by 1 inside 8"),  # too many
         (("onednn:nChw16c", "NHWC"), (1, 512, 50, 50), "c_d by 1, b1 by 4"),  # a tile takes four lines
         (("onednn:nChw16c", "NHWC"), (1, 1024, 32, 32), "b1 by 8, c_d by 8, c_d by 1 inside 8, b1 by 4 inside 8"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -18,7 +18,7 @@ from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
-from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,15 @@ def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
             processor=variant.processor,
         )
     return emit_c(module)
+
+
+@contextmanager
+def all_streamed() -> Generator[None]:
+    """Destinations of any size go past the caches, whatever the processor."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, model in MODELS.items():
+            patch.setitem(MODELS, name, replace(model, stream_bytes=0))
+        yield
 
 
 @contextmanager
