@@ -70,11 +70,12 @@ def _order_of_lines(
     reading, writing = box.axes[along_destination], box.axes[along_source]
     reads_collide = reading.extent * math.gcd(reading.source_stride, page) > places * page
     writes_collide = writing.extent * math.gcd(writing.destination_stride, page) > places * page
-    are_unknown = is_symbolic(reading.extent * reading.source_stride * writing.extent * writing.destination_stride)
+    numbers = (reading.extent, reading.source_stride, writing.extent, writing.destination_stride)
+    are_unknown = any(map(is_symbolic, numbers))
     are_many = min(reading.extent, writing.extent) > FEW_SEQUENCES
     if are_unknown or are_many or (reads_collide and writes_collide):
-        block = (max(LINE_BLOCK // tile.extents[i], 1) for i in (along_destination, along_source))
-        return Order(along_destination, along_source, (next(block), next(block)))
+        outer, inner = (max(LINE_BLOCK // tile.extents[i], 1) for i in (along_destination, along_source))
+        return Order(along_destination, along_source, block=(outer, inner))
     if writes_collide or (writing.extent > reading.extent and not reads_collide):
         return Order(along_source, along_destination)
     return Order(along_destination, along_source)
