@@ -114,10 +114,7 @@ class VectorRules:
     @print_operation.register
     def _(self, op: vector.LoadOp) -> None:
         place = self._place(op, op.base, list(op.indices))
-        if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
-            locality = op.attributes.get("locality")
-            hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else ""
-            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
+        self._ask_ahead(op, place, "")
         if self._printer.uses.count(op.result):
             self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
 
@@ -227,11 +224,14 @@ class VectorRules:
             self._printer.line(f"{store}({place}, {lane}, {size});")
 
     def _ask_for_destination(self, op: vector.StoreOp | vector.MaskedStoreOp) -> None:
+        self._ask_ahead(op, self._place(op, op.base, list(op.indices)), ", 1")
+
+    def _ask_ahead(self, op: Operation, place: str, near: str) -> None:
+        """What an access asks for, with the arguments `near` unless it is to come into a further cache."""
         if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
-            place = self._place(op, op.base, list(op.indices))
             locality = op.attributes.get("locality")
-            hint = f"0, {locality.value.data}" if isinstance(locality, IntegerAttr) else "1"
-            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}, {hint});")
+            hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else near
+            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
 
     def _pieces(
         self, op: vector.MaskedLoadOp | vector.MaskedStoreOp, vector_name: str

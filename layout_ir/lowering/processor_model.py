@@ -28,8 +28,8 @@ class ProcessorModel:
 
     A request for a first level cache takes a place there until the line has come from memory. Zen 4 has so few that
     loads wait for them, while its second level has many more, and looks ahead by itself as well: 1.2 times as fast in
-    the mean of the benchmark, up to 2. On Ice Lake it is as fast or slightly slower. Rows of bytes with gaps between
-    them are written 1.1 times as fast.
+    the mean of the benchmark, up to 2, and rows of bytes with gaps between them are written 1.1 times as fast. On Ice
+    Lake asking for the source so is as fast or slightly slower.
     """
 
     asks_for_destination: bool = True
