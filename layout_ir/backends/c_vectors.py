@@ -113,16 +113,16 @@ class VectorRules:
 
     @print_operation.register
     def _(self, op: vector.LoadOp) -> None:
-        place = self._place(op, op.base, list(op.indices))
-        self._ask_ahead(op, place, "")
+        self._ask_ahead(op, "")
         if self._printer.uses.count(op.result):
+            place = self._place(op, op.base, list(op.indices))
             self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
 
     @print_operation.register
     def _(self, op: vector.StoreOp) -> None:
         place, value = self._place(op, op.base, list(op.indices)), self._printer.expression(op.vector)
         name = self.type_name(op, op.vector.type)
-        self._ask_for_destination(op)
+        self._ask_ahead(op, ", 1")
         if is_streaming(op):
             self._printer.prelude.streams = self.is_streaming = True
             self._printer.line(f"LAYOUT_STREAM({place}, {value});")
@@ -218,17 +218,15 @@ class VectorRules:
         vector_bytes = lane_count(op.value_to_store.type) * self._element_bytes(op.value_to_store.type)
         has_mask = constant_mask(op.mask) is None and vector_bytes == MASKED_BYTES
         self._printer.prelude.parts |= has_mask
-        self._ask_for_destination(op)
+        self._ask_ahead(op, ", 1")
         store = "LAYOUT_STORE_PART" if has_mask else "memcpy"
         for lane, place, size in self._pieces(op, str(self._printer.operands(op)[-1])):
             self._printer.line(f"{store}({place}, {lane}, {size});")
 
-    def _ask_for_destination(self, op: vector.StoreOp | vector.MaskedStoreOp) -> None:
-        self._ask_ahead(op, self._place(op, op.base, list(op.indices)), ", 1")
-
-    def _ask_ahead(self, op: Operation, place: str, near: str) -> None:
+    def _ask_ahead(self, op: vector.LoadOp | vector.StoreOp | vector.MaskedStoreOp, near: str) -> None:
         """What an access asks for, with the arguments `near` unless it is to come into a further cache."""
         if isinstance(ahead := op.attributes.get("prefetch"), IntegerAttr):
+            place = self._place(op, op.base, list(op.indices))
             locality = op.attributes.get("locality")
             hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else near
             self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")

@@ -82,10 +82,15 @@ def _named_operands(operation: Operation) -> Iterator[tuple[SSAValue, int]]:
                     yield operation.operands[dims + part.position], repeat
         case vector.MaskedLoadOp() | vector.MaskedStoreOp():
             lanes = constant_mask(operation.mask)
-            for operand in operation.operands:
-                needed = lanes is None or (any(lanes) and operand is not operation.mask)
-                if needed or (isinstance(operation, vector.MaskedLoadOp) and operand is operation.pass_thru):
-                    yield operand, 1
+            moves = lanes is None or any(lanes)
+            if moves or "prefetch" in operation.attributes:
+                yield from ((operand, 1) for operand in (operation.base, *operation.indices))
+            if lanes is None:
+                yield operation.mask, 1
+            if isinstance(operation, vector.MaskedLoadOp):
+                yield operation.pass_thru, 1
+            elif moves:
+                yield operation.value_to_store, 1
         case _:
             for operand in operation.operands:
                 yield operand, 2 if isinstance(operation, _TWICE) else 1

@@ -146,6 +146,18 @@ def test_constant_masks(mask: str, run: Run, c_text: Text) -> None:
     assert "mask" not in c_text(ir)
 
 
+def test_a_store_of_no_lane_still_asks_for_its_line(run: Run, c_text: Text) -> None:
+    ir = function(
+        "%none = arith.constant dense<false> : vector<4xi1>",
+        "%a = vector.load %x[%c0] : memref<64xf32>, vector<4xf32>",
+        "vector.maskedstore %y[%c4], %none, %a {prefetch = 16 : index} : memref<64xf32>, vector<4xi1>, vector<4xf32>",
+    )
+    source, destination = buffers()
+    run(ir, "f", source, destination, 9, 0, flags=())
+    assert set(destination.tolist()) == {0xA5A5A5A5}
+    assert "__builtin_prefetch(&y[4] + 16, 1);" in c_text(ir)
+
+
 def test_masks_of_splats_and_of_constant_sizes(run: Run, c_text: Text) -> None:
     ir = function(
         "%zero = arith.constant dense<0.0> : vector<4xf32>",
