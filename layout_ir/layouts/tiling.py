@@ -220,6 +220,8 @@ def _price_of_parts(tile: Tile, vectors: Vectors) -> float:
 
 def loose_pads(box: Box, tile: Tile) -> list[int]:
     """The axes that a tile takes step by step although some of their steps copy and the others pad."""
+    if box.is_fill:
+        return []
     return [
         i for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)) if not axis.is_full and steps == 1
     ]

@@ -61,7 +61,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
         keeps_to_lines=schedule.keeps_to_lines,
         is_small=_is_small(box, schedule),
     )
-    if wide is not None and not box.is_fill and loose_pads(box, wide):
+    if wide is not None and loose_pads(box, wide):
         wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)  # by which the box was cut
     if wide is None or not schedule.narrows:
         return wide

@@ -240,8 +240,7 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
 
     def scratch_tile(box: Box, size: int) -> Tile | None:
         tile = choose_tile(box, schedule.lanes, size, schedule.segment)
-        is_loose = tile is not None and not box.is_fill and bool(loose_pads(box, tile))
-        return None if is_loose else tile
+        return None if tile is None or loose_pads(box, tile) else tile
 
     return choose_panel(
         group,
