@@ -229,7 +229,9 @@ class VectorRules:
             place = self._place(op, op.base, list(op.indices))
             locality = op.attributes.get("locality")
             hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else near
-            self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
+            times = op.attributes.get("times")
+            for _ in range(times.value.data if isinstance(times, IntegerAttr) else 1):
+                self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
 
     def _pieces(
         self, op: vector.MaskedLoadOp | vector.MaskedStoreOp, vector_name: str

@@ -17,6 +17,7 @@ from layout_ir.layouts.network_builder import build_network
 from layout_ir.layouts.network_gather import PAD, Goal
 from layout_ir.layouts.network_loads import Element, Reach, Row, readings, useful_reach
 from layout_ir.layouts.network_offsets import in_one_form
+from layout_ir.layouts.network_rotation import rotate
 from layout_ir.layouts.shuffle_network import Network
 
 ROWS_GATHERED = 8
@@ -93,8 +94,14 @@ class Search:
         """The cost up to which a network is not compared with those of other loads."""
         return ENOUGH * len(self._goal.wanted) / self.lanes
 
+    @cached_property
+    def _rotated(self) -> Network | None:
+        return rotate(self.rows, self._goal)
+
     def _cheapest(self, limit: float) -> Network | None:
         best: Network | None = None
+        if self._rotated is not None and self._rotated.cost < limit:
+            best, limit = self._rotated, self._rotated.cost
         for size in _group_sizes(self.rows, self.lanes):
             for read, blends in readings(self.rows, self.lanes, self.reach, is_exchanged=size == len(self.rows)):
                 if best is not None and best.cost <= self._good_enough:

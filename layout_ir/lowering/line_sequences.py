@@ -59,3 +59,8 @@ def joined(parts: Sequence[tuple[int, int]], lanes: int) -> tuple[list[tuple[int
         else:
             result.append((start, end))
     return result, pitch
+
+
+def shared_row(box: Box) -> int:
+    """Elements that follow each other on both sides."""
+    return max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)

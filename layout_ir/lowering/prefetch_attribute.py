@@ -19,10 +19,12 @@ SECOND_LEVEL = 2
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
 
 
-def with_prefetch(operation: Access, ahead: int, *, is_far: bool = False) -> Access:
-    """A load or store that also asks for what lies some elements behind it, used soon or much later."""
+def with_prefetch(operation: Access, ahead: int, *, is_far: bool = False, times: int = 1) -> Access:
+    """A load or store that also asks, so many times, for what lies some elements behind it, used soon or much later."""
     if ahead and not is_symbolic(ahead):
         operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
         if is_far:
             operation.attributes["locality"] = IntegerAttr(SECOND_LEVEL, IndexType())
+        if times > 1:
+            operation.attributes["times"] = IntegerAttr(times, IndexType())
     return operation

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.shuffle_network import Load, is_copy
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
@@ -16,6 +17,7 @@ from layout_ir.lowering.line_sequences import (
     STREAMS,
     joined,
     longest,
+    shared_row,
     trips_of,
     walked,
 )
@@ -58,6 +60,23 @@ def with_prefetching(
         else level
         for level in levels
     ]
+
+
+def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
+    """
+    How many times each load of a tile asks: all that read one line together as often as the processor does best.
+
+    Copies of rows that begin inside of lines ask once.
+    """
+    times, lanes = schedule.processor.asks_times, schedule.lanes
+    loads = [value for value in tile.network.values if isinstance(value, Load)]
+    known = [load for load in loads if not is_symbolic(load.offset)]
+    are_lines = schedule.at_line and len(known) == len(loads) and not any(load.offset % lanes for load in known)
+    copies_rows = is_copy(tile.network) or shared_row(box) >= lanes // 2
+    if not loads or (copies_rows and not are_lines):
+        return 1
+    lines = {line for load in known for line in range(load.offset // lanes, -(-(load.offset + load.lanes) // lanes))}
+    return max(min(times * (len(lines) + len(loads) - len(known)) // len(loads), times), 1)
 
 
 def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:

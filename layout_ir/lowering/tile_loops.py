@@ -28,6 +28,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import with_prefetch
 from layout_ir.lowering.schedule import Schedule, streamed_stores
+from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
 from layout_ir.lowering.tile_guards import Guards
 
@@ -140,6 +141,9 @@ class Ahead:
     is_far: bool = False
     """Whether what is asked for of the source is used much later."""
 
+    times: int = 1
+    """How many times it is asked for."""
+
 
 @dataclass(frozen=True)
 class TileEmitter:
@@ -167,7 +171,12 @@ class TileEmitter:
                 place.name_hint = hint
         asking = next((level for level in levels if level.prefetch), LoopLevel(0, 1))
         is_far = asking.is_far or self.schedule.processor.asks_second_level
-        ahead = Ahead(asking.prefetch, destination_ahead(box, tile, levels, self.schedule), is_far)
+        ahead = Ahead(
+            asking.prefetch,
+            destination_ahead(box, tile, levels, self.schedule),
+            is_far,
+            times_asked(box, tile, self.schedule),
+        )
         self._straight_line(box, tile, (source, destination), ahead)
 
     def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
@@ -218,7 +227,7 @@ class TileEmitter:
     def _load(self, place: SSAValue, lanes: int, ahead: Ahead) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp(self.buffers.source, [place], kind)
-        self.builder.insert(with_prefetch(operation, ahead.source, is_far=ahead.is_far))
+        self.builder.insert(with_prefetch(operation, ahead.source, is_far=ahead.is_far, times=ahead.times))
         return self._named(operation.result, "line")
 
     @staticmethod

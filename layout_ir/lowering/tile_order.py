@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.shuffle_network import is_copy
+from layout_ir.layouts.shuffle_network import Load, Store, is_copy
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.line_sequences import PAGE_LINES
+from layout_ir.lowering.line_sequences import PAGE_LINES, shared_row
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines
 
 COLLIDING_ROWS = 64
@@ -21,6 +23,9 @@ FEW_ROWS = 8
 
 FEW_SEQUENCES = 64
 """Sequences of lines in the caches from which on blocks are better: more than the pages that a processor keeps near."""
+
+MANY_LINES = 4
+"""Lines of a tile's rows on one side, for every line of those on the other, from which on their ends hardly count."""
 
 LINE_BLOCK = 8
 """Lines along each side of a block of lines that are copied in the caches."""
@@ -43,10 +48,14 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
     Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then. So do
     copies of lines that compete for one set of a cache, and without blocks.
     """
-    copies_lines = schedule.narrows and is_copy(tile.network) and _shared_row(box) >= schedule.lanes
+    copies_lines = schedule.narrows and is_copy(tile.network) and shared_row(box) >= schedule.lanes
     places = schedule.processor.set_places
     if copies_lines and places and not schedule.prefetches and _are_lines(box, schedule.lanes):
         return _order_of_lines(box, tile, schedule, places, along_destination, along_source)
+    if schedule.narrows and not copies_lines:
+        order = _order_of_whole_rows(box, tile, schedule, along_destination, along_source)
+        if order is not None:
+            return order
     outer, inner = along_destination, along_source
     gathers = copies_lines and not places and _are_pages(box, schedule, along_destination)
     if gathers or (schedule.narrows and _leaves_parts(box, tile, schedule)):
@@ -79,6 +88,34 @@ def _order_of_lines(
     if writes_collide or (writing.extent > reading.extent and not reads_collide):
         return Order(along_source, along_destination)
     return Order(along_destination, along_source)
+
+
+def _order_of_whole_rows(
+    box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int
+) -> Order | None:
+    """
+    The order of tiles that are rows of many lines on one side and parts of lines on the other; None for any other.
+
+    Only the ends of such rows share a line with the next tile, so tiles follow each other along the other side: blocks
+    would have several of its lines for each row, which often compete for one set.
+    """
+    network = tile.network
+    if is_copy(network):
+        return None
+    has_small_sets = schedule.processor.set_places is not None
+    reads = _rows([value for value in network.values if isinstance(value, Load)])
+    writes = _rows(network.stores)
+    if (has_small_sets or len(reads) == 1) and min(reads) >= MANY_LINES * max(schedule.lanes, *writes):
+        return Order(along_source, along_destination)
+    is_long = (has_small_sets or len(writes) == 1) and min(writes) >= MANY_LINES * max(schedule.lanes, *reads)
+    writes_one_set = box.axes[along_source].destination_stride % (PAGE_LINES * schedule.lanes) == 0
+    return Order(along_destination, along_source) if is_long and not writes_one_set else None
+
+
+def _rows(accesses: Sequence[Load] | Sequence[Store]) -> list[int]:
+    """The numbers of elements that follow each other."""
+    offsets = {access.offset + lane for access in accesses for lane in range(access.lanes)}
+    return [length for _, length in runs_of(sorted(offsets))] or [0]
 
 
 def _are_lines(box: Box, lanes: int) -> bool:
@@ -118,11 +155,6 @@ def _are_pages(box: Box, schedule: Schedule, along_destination: int) -> bool:
     """
     stride = box.axes[along_destination].source_stride
     return stride > 0 and stride % (PAGE_LINES * schedule.lanes) == 0
-
-
-def _shared_row(box: Box) -> int:
-    """Elements that follow each other on both sides."""
-    return max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
 
 
 def _rows_collide(box: Box, tile: Tile, lanes: int, outer: int, inner: int) -> bool:

@@ -66,6 +66,23 @@ def test_interleaved_colours_are_two_shuffles_a_vector():
     assert len(network.stores) == 3
 
 
+@pytest.mark.parametrize("extent", [5, 7, 9, 11, 13, 15])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_vectors_are_turned_where_extents_share_no_factor(extent: int, is_reversed: bool):
+    rows, columns = (extent, 16) if is_reversed else (16, extent)
+    matrix = transpose(rows, columns)
+    network = check([[element for row in matrix for element in row]] if not is_reversed else matrix, [], 16)
+    stages = (extent - 1).bit_length()
+    assert sum(isinstance(value, Shuffle) for value in network.values) <= extent * min(stages + 1, extent - 1)
+    assert sum(isinstance(value, Load) for value in network.values) == len(network.stores) == extent
+
+
+def test_turned_vectors_may_have_pads():
+    matrix = transpose(16, 9, destination_pitch=16)
+    kept = [(source, to if to % 16 < 14 else HOLE) for row in matrix for source, to in row]
+    check([kept], [16 * row + lane for row in range(9) for lane in (14, 15)], 16)
+
+
 def test_a_run_of_both_sides_is_loads_and_stores():
     network = check([[(5 + i, 40 + i) for i in range(64)]], [], 16)
     assert len(network.values) == len(network.stores) == 4

@@ -31,12 +31,12 @@ func.func @through_the_stack(%source : memref<64xf32>, %destination : memref<64x
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
 
-// what is asked for: soon needed, needed much later, about to be written
+// what is asked for: soon needed, needed much later and twice, about to be written
 func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %near = vector.load %source[%c0] {prefetch = 64 : index} : memref<640xf32>, vector<16xf32>
-  %far = vector.load %source[%c32] {prefetch = 512 : index, locality = 2 : index} : memref<640xf32>, vector<16xf32>
+  %far = vector.load %source[%c32] {prefetch = 512 : index, locality = 2 : index, times = 2 : index} : memref<640xf32>, vector<16xf32>
   vector.store %near, %destination[%c32] {prefetch = 128 : index} : memref<640xf32>, vector<16xf32>
   vector.store %far, %destination[%c0] {prefetch = 192 : index, locality = 2 : index} : memref<640xf32>, vector<16xf32>
   %only = vector.load %source[%c0] {prefetch = 256 : index, locality = 2 : index} : memref<640xf32>, vector<1xf32>
@@ -46,6 +46,8 @@ func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
 // CHECK: void ahead(
 // CHECK:   __builtin_prefetch(&source[0] + 64);
 // CHECK:   __builtin_prefetch(&source[32] + 512, 0, 2);
+// CHECK-NEXT:   __builtin_prefetch(&source[32] + 512, 0, 2);
+// CHECK-NOT:    &source[32] + 512
 // CHECK:   __builtin_prefetch(&destination[32] + 128, 1);
 // much later, into a cache that does not keep lines to be written apart
 // CHECK:   __builtin_prefetch(&destination[0] + 192, 0, 2);
