@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ SETTLING_SECONDS = 0.005
 """Pause before a sample with several threads: idle OpenMP threads of the one before spin for some milliseconds."""
 
 SLOW_SECONDS = 0.1
+
+SEED = 1
+"""Of the orders of the contestants: the same in every run."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,17 @@ class Samples:
 
 
 def measure(contestants: Sequence[Contestant], effort: Effort, threads: int) -> dict[str, Samples]:
-    """Samples of all contestants; the first place in a round goes round."""
+    """
+    Samples of all contestants, in a new order every round.
+
+    Were one always behind the same other, it would pay for the lines that this one leaves in the caches to be written.
+    """
     calls = {one.name: _calls(one, effort) for one in contestants}
     seconds: dict[str, list[float]] = {one.name: [] for one in contestants}
     spent = dict.fromkeys(seconds, 0.0)
-    for number in range(effort.rounds):
-        first = number % len(contestants)
-        for one in (*contestants[first:], *contestants[:first]):
+    orders = random.Random(SEED)
+    for _ in range(effort.rounds):
+        for one in orders.sample(contestants, len(contestants)):
             tired = spent[one.name] > effort.opponent_seconds and len(seconds[one.name]) >= LEAST_SAMPLES
             if tired and one.name != OURS:
                 continue

@@ -8,7 +8,7 @@ from dataclasses import replace
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, is_copy
-from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
@@ -66,17 +66,26 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
     """
     How many times each load of a tile asks: all that read one line together as often as the processor does best.
 
-    Copies of rows that begin inside of lines ask once.
+    Copies of rows that begin anywhere within lines ask once.
     """
     times, lanes = schedule.processor.asks_times, schedule.lanes
     loads = [value for value in tile.network.values if isinstance(value, Load)]
-    known = [load for load in loads if not is_symbolic(load.offset)]
-    are_lines = schedule.at_line and len(known) == len(loads) and not any(load.offset % lanes for load in known)
     copies_rows = is_copy(tile.network) or shared_row(box) >= lanes // 2
-    if not loads or (copies_rows and not are_lines):
+    if not loads or (copies_rows and not _reads_at_lines(box, loads, schedule)):
         return 1
+    known = [load for load in loads if not is_symbolic(load.offset)]
     lines = {line for load in known for line in range(load.offset // lanes, -(-(load.offset + load.lanes) // lanes))}
     return max(min(times * (len(lines) + len(loads) - len(known)) // len(loads), times), 1)
+
+
+def _reads_at_lines(box: Box, loads: Sequence[Load], schedule: Schedule) -> bool:
+    """Whether a tile's loads begin at lines, and those of the next tiles at lines or their middles."""
+    strides = [axis.source_stride for axis in box.axes if axis.source_stride != 1]
+    return (
+        schedule.at_line
+        and all(is_multiple(load.offset, schedule.lanes) for load in loads)
+        and all(is_multiple(stride, schedule.lanes // 2) for stride in strides)
+    )
 
 
 def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:

@@ -55,6 +55,17 @@ func.func @gaps(%x: !dense_rows, %y: !rows_with_gaps) {
   func.return
 }
 
+!bytes = memref<2x64x56x56xi8>
+!bytes_with_gaps = memref<2x64x56x56xi8, strided<[430080, 6720, 120, 1]>>
+
+// rows that begin anywhere within lines are asked for once
+// ZEN-LABEL:   func.func @bytes(
+// ZEN:           vector.load %{{.*}} {prefetch = 5120 : index, locality = 2 : index} : memref<401408xi8>
+func.func @bytes(%x: !bytes, %y: !bytes_with_gaps) {
+  layout.copy %x, %y : !bytes to !bytes_with_gaps
+  func.return
+}
+
 !unknown_planes = memref<?x64x?x?xf32>
 !unknown_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
 
