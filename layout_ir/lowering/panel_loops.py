@@ -25,7 +25,7 @@ from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_flush import Flush
-from layout_ir.lowering.panel_requests import Requests, asked_region, asked_rows, ends_ahead
+from layout_ir.lowering.panel_requests import Requests, asked_region, asked_rows, ends_ahead, line_behind
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import read_forward
 from layout_ir.lowering.tile_loops import TileEmitter
@@ -74,7 +74,8 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
             filler.emit(replace(schedule, streams=False))
         ahead = ends_ahead(panel, walk, schedule)
         rows = asked_rows(panel, tuple(starts), schedule)
-        requests = rows and Requests(builder, panel, rows, buffers.source, starts, counts, schedule.lanes)
+        behind = line_behind(schedule)
+        requests = rows and Requests(builder, panel, rows, buffers.source, starts, counts, schedule.lanes, behind)
         Flush(builder, panel, scratch, buffers.destination, starts, counts, requests, ahead).emit()
 
 
@@ -206,12 +207,13 @@ class _Filler:
         is_long = row_bytes >= (LONG_ROW_BYTES if rows < MANY_ROWS else LONG_ROW_BYTES // 4)
         count = schedule.preferences.prefetch_tiles
         if is_long or self.panel.carried is not None:
-            return (count or PREFETCHED_TILES) * schedule.lanes
+            return count * schedule.lanes if count else PREFETCHED_TILES * schedule.lanes + line_behind(schedule)
         if not self.starts:
             return 0
         innermost = list(self.starts)[-1]
-        panel = self.panel.steps[innermost] * self.panel.group.boxes[self.position].axes[innermost].source_stride
-        return panel * (count or 1)
+        stride = self.panel.group.boxes[self.position].axes[innermost].source_stride
+        panel = self.panel.steps[innermost] * stride
+        return panel * count if count else panel + (line_behind(schedule) if stride == 1 else 0)
 
     def _loop(self, axis: Axis, i: int, step: int = 1):
         bounds = self.builder.constant(0), self._count(axis, i)

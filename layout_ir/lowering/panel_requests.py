@@ -74,6 +74,15 @@ def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows |
     return rows if rows.taken[most] <= places else None
 
 
+def line_behind(schedule: Schedule) -> int:
+    """
+    Elements by which a panel asks for more than where the next one begins along the rows of the source.
+
+    Where rows begin inside of lines, the line there is this panel's last.
+    """
+    return schedule.lanes if schedule.processor.asks_line_behind else 0
+
+
 def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
     """
     How many elements behind the runs of a panel those of a later one are whose ends it asks for; 0: it does not.
@@ -102,6 +111,8 @@ class Requests:
     counts: Mapping[int, SSAValue]
     """Steps in this panel of the shared axes that have several."""
     lanes: int
+    behind: int
+    """Elements behind those of the next panel that are asked for instead, where it goes on along their rows."""
 
     def emit(self, part: SSAValue | None, parts: int) -> None:
         """Ask for one of so many parts of the rows; None for all of them at once."""
@@ -123,7 +134,8 @@ class Requests:
         """Ask for what the next panel takes in place of the element there."""
         place = self.builder.place(places, constant_value(self.panel.group.main.source_offset))
         following = list(self.starts)[-1]
-        ahead = self.panel.steps[following] * self.panel.group.main.axes[following].source_stride
+        stride = self.panel.group.main.axes[following].source_stride
+        ahead = self.panel.steps[following] * stride + (self.behind if stride == 1 else 0)
         kind = VectorType(cast("MemRefType[Attribute]", self.source.type).element_type, [1])
         self.builder.insert(with_prefetch(vector.LoadOp(self.source, [place], kind), ahead, is_far=True))
 
