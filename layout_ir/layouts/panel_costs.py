@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
@@ -13,6 +14,12 @@ from layout_ir.layouts.symbols import is_symbolic
 
 SCRATCH_BYTES = 320 << 10
 """Size of the largest scratch buffer: it has to stay in a second level cache, on the stack of a thread."""
+
+PAGE_BYTES = 4096
+"""Bytes after which the sets of a first level cache repeat."""
+
+CROWDED = 3
+"""Rows that begin in one set, for every place in it, from which on most are gone when the next panel goes on."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,9 @@ class PanelCosts:
     driven_out: float = 0.45
     """What more than that costs, for every byte."""
 
+    set_places: int | None = None
+    """Places of a set of a first level cache; None where rows that have too few of them cost no more."""
+
 
 DEFAULT_COSTS = PanelCosts()
 
@@ -78,7 +88,7 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool
         cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
     has_come = region_axis(panel, panel.walked, element_bytes) is not None
-    visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, costs, row, size)
+    visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, costs, element_bytes)
     cost += visit / row * _density(panel)
     near = costs.region_near_bytes if has_come else costs.near_bytes
     cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
@@ -97,12 +107,25 @@ def _density(panel: Panel) -> float:
     return sum(box.elements for box in boxes) / sum(box.cells for box in boxes) if boxes else 1
 
 
-def _visit_bytes(panel: Panel, costs: PanelCosts, row: int, size: int) -> float:
-    """What a visit to a row of the source costs, with rows of `row` bytes and `size` bytes of scratch."""
-    is_read_on = _is_read_on(panel)
-    if is_read_on and size <= costs.near_bytes and row >= costs.read_on_bytes:
+def _visit_bytes(panel: Panel, costs: PanelCosts, element_bytes: int) -> float:
+    """What a visit to a row of the source costs."""
+    is_read_on, row = _is_read_on(panel), source_rows(panel).length * element_bytes
+    is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, costs, element_bytes)
+    if is_read_on and is_near and row >= costs.read_on_bytes:
         return costs.near_visit_bytes
     return costs.visit_bytes if is_read_on or panel.carried is None else costs.far_visit_bytes
+
+
+def _are_crowded(panel: Panel, costs: PanelCosts, element_bytes: int) -> bool:
+    """Whether the rows of the source leave a first level cache before the next panel goes on."""
+    rows = source_rows(panel)
+    if costs.set_places is None or not rows.across:
+        return False
+    stride = panel.group.main.axes[rows.longest_across].source_stride
+    if is_symbolic(stride):
+        return False
+    sets = PAGE_BYTES // math.gcd(stride * element_bytes, PAGE_BYTES)
+    return rows.taken[rows.longest_across] > CROWDED * sets * costs.set_places
 
 
 def _is_read_on(panel: Panel) -> bool:

@@ -203,7 +203,7 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
     inside = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
     at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
     if fault == WRITES_PARTS and inside and at_line:
-        costs, width = schedule.processor.panel_costs, LINE_BYTES // schedule.lanes
+        costs, width = schedule.processor.costs_of_panels(at_lines=False), LINE_BYTES // schedule.lanes
         own, common = (1 + overhead(panel, costs, width, at_lines=False) for panel in (inside, at_line))
         inside = inside if common > WORTH_TWO_PANELS * own else at_line
     return Part(group, inside, at_line, fault)
@@ -249,7 +249,7 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         LINE_BYTES // schedule.lanes,
         schedule.preferences.run_bytes,
         schedule.preferences.row_bytes,
-        costs=schedule.processor.panel_costs,
+        costs=schedule.processor.costs_of_panels(at_lines=at_lines),
         threads=schedule.threads,
         at_lines=at_lines,
     )

@@ -113,6 +113,20 @@ def test_panels_ask_for_lines_that_they_write_parts_of():
 
 
 @pytest.mark.parametrize(
+    ("shape", "on_ice_lake", "on_zen_4"),
+    [
+        ((4096, 4096), "a 4 x b1 32 x", "a 32 x b1 4 x"),  # all rows begin in one set
+        ((4112, 4096), "a 3 x b1 32 x", "a 2 x b1 64 x"),  # in four sets
+    ],
+)
+def test_panels_take_few_rows_of_one_set(shape: tuple[int, int], on_ice_lake: str, on_zen_4: str) -> None:
+    module = reorder_module(layout("ascend:FRACTAL_NZ"), layout("onednn:ab"), shape, "f32")
+    for processor, panel in ((ICE_LAKE, on_ice_lake), (ZEN_4, on_zen_4)):
+        text = explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
+        assert f"panel of {panel}" in text.split("if the destination does not begin")[1]
+
+
+@pytest.mark.parametrize(
     ("source", "destination", "shape", "dtype", "asks"),
     [
         ("onednn:abcd", "onednn:dcba", (350, 40, 60, 80), "i8", "the next b"),
