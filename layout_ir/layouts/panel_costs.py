@@ -71,6 +71,9 @@ class PanelCosts:
     driven_out: float = 0.45
     """What more than that costs, for every byte."""
 
+    counts_first_visits: bool = False
+    """Whether the first visit to a row is counted as one to another row, which matters where rows are short."""
+
     set_places: int | None = None
     """Places of a set of a first level cache; None where rows that have too few of them cost no more."""
 
@@ -112,8 +115,18 @@ def _visit_bytes(panel: Panel, costs: PanelCosts, element_bytes: int) -> float:
     is_read_on, row = _is_read_on(panel), source_rows(panel).length * element_bytes
     is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, costs, element_bytes)
     if is_read_on and is_near and row >= costs.read_on_bytes:
-        return costs.near_visit_bytes
+        return _near_visit_bytes(panel, costs) if costs.counts_first_visits else costs.near_visit_bytes
     return costs.visit_bytes if is_read_on or panel.carried is None else costs.far_visit_bytes
+
+
+def _near_visit_bytes(panel: Panel, costs: PanelCosts) -> float:
+    """What a visit costs where panels go on with rows, in the mean of a whole row: the first one is to a new row."""
+    axes = panel.group.main.axes
+    extents = [axes[i].extent for i in contiguous(axes, [axis.source_stride for axis in axes])]
+    if any(map(is_symbolic, extents)):
+        return costs.near_visit_bytes
+    whole, row = math.prod(extents), source_rows(panel).length
+    return (costs.visit_bytes + (math.ceil(whole / row) - 1) * costs.near_visit_bytes) * row / whole
 
 
 def _are_crowded(panel: Panel, costs: PanelCosts, element_bytes: int) -> bool:

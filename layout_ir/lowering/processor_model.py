@@ -148,7 +148,7 @@ Fitted to 148 copies with up to 23 panels each. Large buffers cost more since th
 measured then, those that are chosen take 1.1 times as long as the best ones.
 """
 
-ZEN_4_INSIDE = replace(ZEN_4_PANELS, set_places=8)
+ZEN_4_INSIDE = replace(ZEN_4_PANELS, counts_first_visits=True, set_places=8)
 """
 Of 227 copies 16 bytes behind a line, with up to 23 panels each, those that are chosen take 1.11 times as long as the
 best ones. Numbers fitted to these alone would choose no better for others.

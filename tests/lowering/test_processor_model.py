@@ -113,14 +113,19 @@ def test_panels_ask_for_lines_that_they_write_parts_of():
 
 
 @pytest.mark.parametrize(
-    ("shape", "on_ice_lake", "on_zen_4"),
+    ("source", "destination", "shape", "on_ice_lake", "on_zen_4"),
     [
-        ((4096, 4096), "a 4 x b1 32 x", "a 32 x b1 4 x"),  # all rows begin in one set
-        ((4112, 4096), "a 3 x b1 32 x", "a 2 x b1 64 x"),  # in four sets
+        # all rows begin in one set, or in four
+        ("ascend:FRACTAL_NZ", "onednn:ab", (4096, 4096), "a 4 x b1 32 x", "a 32 x b1 4 x"),
+        ("ascend:FRACTAL_NZ", "onednn:ab", (4112, 4096), "a 3 x b1 32 x", "a 2 x b1 64 x"),
+        # half of the visits to rows of two panels are to new rows
+        (PITCHED, "NHWC", (84, 64, 56, 56), "d 32 x b 64", "d 56 x b 64"),
     ],
 )
-def test_panels_take_few_rows_of_one_set(shape: tuple[int, int], on_ice_lake: str, on_zen_4: str) -> None:
-    module = reorder_module(layout("ascend:FRACTAL_NZ"), layout("onednn:ab"), shape, "f32")
+def test_panels_inside_of_lines(
+    source: str, destination: str, shape: tuple[int, ...], on_ice_lake: str, on_zen_4: str
+) -> None:
+    module = reorder_module(layout(source), layout(destination), shape, "f32")
     for processor, panel in ((ICE_LAKE, on_ice_lake), (ZEN_4, on_zen_4)):
         text = explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
         assert f"panel of {panel}" in text.split("if the destination does not begin")[1]
