@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
-from layout_ir.layouts.panel_source import source_rows
+from layout_ir.layouts.panel_source import SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
@@ -83,7 +83,8 @@ DEFAULT_COSTS = PanelCosts()
 
 def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
-    run, row = panel.run_length * element_bytes, source_rows(panel).length * element_bytes
+    rows = source_rows(panel)
+    run, row = panel.run_length * element_bytes, rows.length * element_bytes
     written = min(panel.written_length * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
     cost = (costs.end_bytes if has_ends(panel, element_bytes, at_lines) else costs.end_bytes / 16) / written
     size = panel.size * element_bytes
@@ -91,7 +92,7 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool
         cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
     has_come = region_axis(panel, panel.walked, element_bytes) is not None
-    visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, costs, element_bytes)
+    visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, rows, costs, element_bytes)
     cost += visit / row * _density(panel)
     near = costs.region_near_bytes if has_come else costs.near_bytes
     cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
@@ -110,35 +111,31 @@ def _density(panel: Panel) -> float:
     return sum(box.elements for box in boxes) / sum(box.cells for box in boxes) if boxes else 1
 
 
-def _visit_bytes(panel: Panel, costs: PanelCosts, element_bytes: int) -> float:
+def _visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> float:
     """What a visit to a row of the source costs."""
-    is_read_on, row = _is_read_on(panel), source_rows(panel).length * element_bytes
-    is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, costs, element_bytes)
+    is_read_on, row = _is_read_on(panel), rows.length * element_bytes
+    is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, rows, costs, element_bytes)
     if is_read_on and is_near and row >= costs.read_on_bytes:
-        return _near_visit_bytes(panel, costs) if costs.counts_first_visits else costs.near_visit_bytes
+        return _near_visit_bytes(panel, rows, costs) if costs.counts_first_visits else costs.near_visit_bytes
     return costs.visit_bytes if is_read_on or panel.carried is None else costs.far_visit_bytes
 
 
-def _near_visit_bytes(panel: Panel, costs: PanelCosts) -> float:
+def _near_visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts) -> float:
     """What a visit costs where panels go on with rows, in the mean of a whole row: the first one is to a new row."""
     axes = panel.group.main.axes
     extents = [axes[i].extent for i in contiguous(axes, [axis.source_stride for axis in axes])]
     if any(map(is_symbolic, extents)):
         return costs.near_visit_bytes
-    whole, row = math.prod(extents), source_rows(panel).length
-    return (costs.visit_bytes + (math.ceil(whole / row) - 1) * costs.near_visit_bytes) * row / whole
+    whole = math.prod(extents)
+    return (costs.visit_bytes + (math.ceil(whole / rows.length) - 1) * costs.near_visit_bytes) * rows.length / whole
 
 
-def _are_crowded(panel: Panel, costs: PanelCosts, element_bytes: int) -> bool:
+def _are_crowded(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> bool:
     """Whether the rows of the source leave a first level cache before the next panel goes on."""
-    rows = source_rows(panel)
     if costs.set_places is None or not rows.across:
         return False
-    stride = panel.group.main.axes[rows.longest_across].source_stride
-    if is_symbolic(stride):
-        return False
-    sets = PAGE_BYTES // math.gcd(stride * element_bytes, PAGE_BYTES)
-    return rows.taken[rows.longest_across] > CROWDED * sets * costs.set_places
+    places = places_of_rows(panel, rows, PAGE_BYTES // element_bytes, costs.set_places)
+    return places is not None and rows.taken[rows.longest_across] > CROWDED * places
 
 
 def _is_read_on(panel: Panel) -> bool:

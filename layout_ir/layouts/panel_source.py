@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
+from layout_ir.layouts.symbols import is_symbolic
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,13 @@ def source_rows(panel: Panel) -> SourceRows:
         if taken[i] < axes[i].extent:
             break
     return SourceRows(taken, tuple(along))
+
+
+def places_of_rows(panel: Panel, rows: SourceRows, repeat: int, places: int) -> int | None:
+    """
+    How many of the rows along the longest axis across them a cache has places for, by where they begin.
+
+    `repeat`: elements after which the sets of the cache repeat; `places`: those of a set. None for an unknown distance.
+    """
+    stride = panel.group.main.axes[rows.longest_across].source_stride
+    return None if is_symbolic(stride) else places * repeat // math.gcd(stride, repeat)

@@ -206,14 +206,14 @@ class _Filler:
         rows = sum(isinstance(value, Load) for value in tile.network.values)
         is_long = row_bytes >= (LONG_ROW_BYTES if rows < MANY_ROWS else LONG_ROW_BYTES // 4)
         count = schedule.preferences.prefetch_tiles
+        behind = 0 if count else line_behind(schedule)
         if is_long or self.panel.carried is not None:
-            return count * schedule.lanes if count else PREFETCHED_TILES * schedule.lanes + line_behind(schedule)
+            return (count or PREFETCHED_TILES) * schedule.lanes + behind
         if not self.starts:
             return 0
         innermost = list(self.starts)[-1]
         stride = self.panel.group.boxes[self.position].axes[innermost].source_stride
-        panel = self.panel.steps[innermost] * stride
-        return panel * count if count else panel + (line_behind(schedule) if stride == 1 else 0)
+        return self.panel.steps[innermost] * stride * (count or 1) + (behind if stride == 1 else 0)
 
     def _loop(self, axis: Axis, i: int, step: int = 1):
         bounds = self.builder.constant(0), self._count(axis, i)

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import has_ends
-from layout_ir.layouts.panel_source import SourceRows, source_rows
+from layout_ir.layouts.panel_source import SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
@@ -66,12 +66,8 @@ def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows |
         return None
     if any(not axis.is_full for axis in axes) or rows.count < STREAMS:
         return None
-    most = rows.longest_across
-    stride = axes[most].source_stride
-    if is_symbolic(stride):
-        return rows
-    places = PLACES_OF_SET * SETS_BYTES // math.gcd(stride * element_bytes, SETS_BYTES)
-    return rows if rows.taken[most] <= places else None
+    places = places_of_rows(panel, rows, SETS_BYTES // element_bytes, PLACES_OF_SET)
+    return rows if places is None or rows.taken[rows.longest_across] <= places else None
 
 
 def line_behind(schedule: Schedule) -> int:

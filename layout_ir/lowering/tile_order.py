@@ -102,7 +102,7 @@ def _order_of_whole_rows(
     network = tile.network
     if is_copy(network):
         return None
-    has_small_sets = schedule.processor.set_places is not None
+    has_small_sets = schedule.processor.has_small_sets
     reads = _rows([value for value in network.values if isinstance(value, Load)])
     writes = _rows(network.stores)
     if (has_small_sets or len(reads) == 1) and min(reads) >= MANY_LINES * max(schedule.lanes, *writes):

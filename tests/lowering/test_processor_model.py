@@ -58,9 +58,10 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         # the caches: no requests for the destination, no blocks of rows that belong to one set, lines in blocks
         ("NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32", "asks for the destination 1280", "loops over b1"),
         ("NCHW", "NHWC", (1, 64, 32, 32), "f32", "c_d by 16 inside 32", "loops over b by 16, c_d by 16\n"),
+        ("NCHW", "ascend:FRACTAL_Z", (192, 160, 3, 3), "f32", "tile of c_d 9 x b0 16:", "tile of c_d 9 x b0 16:"),
         ("NCHW", "ascend:FRACTAL_Z", (192, 160, 3, 3), "f32", "over b1 by 1, a by 1", "over b1 by 1, a by 1"),
         ("ascend:FRACTAL_Z", "NCHW", (192, 160, 3, 3), "f32", "over b1 by 1, a by 1", "over b1 by 1, a by 1"),
-        ("onednn:abcde", "onednn:edcba", (5, 10, 12, 14, 16), "f32", "inside", "loops over"),
+        ("onednn:abcde", "onednn:edcba", (5, 10, 12, 14, 16), "f32", "c by 2 inside 4", "over d by 1, c by 2, e by 8"),
         ("ascend:FRACTAL_NZ", "NC", (256, 256), "f32", "loops over a by 1, b1 by 4\n", "b1 by 4 inside 8"),
     ],
 )
