@@ -52,7 +52,7 @@ def with_prefetching(
     if along_source is None or along_destination is None or along_source == along_destination:
         axis, tiles = _in_one_order(box, tile, levels, schedule, along_source, along_destination)
     else:
-        axis, tiles = _between_orders(box, tile, schedule, along_source, along_destination), PREFETCHED_TILES
+        axis, tiles = _between_orders(box, tile, levels, schedule, along_source, along_destination)
     ahead = schedule.preferences.prefetch_tiles or tiles
     return [
         replace(level, prefetch=ahead * level.step * box.axes[level.axis].source_stride)
@@ -141,22 +141,31 @@ def _in_one_order(
     return preferred if is_walked else innermost, PREFETCHED_TILES if follows else 1
 
 
-def _between_orders(box: Box, tile: Tile, schedule: Schedule, along_source: int, along_destination: int) -> int:
+def _between_orders(
+    box: Box,
+    tile: Tile,
+    levels: Sequence[LoopLevel],
+    schedule: Schedule,
+    along_source: int,
+    along_destination: int,
+) -> tuple[int, int]:
     """
-    The axis where blocks of tiles serve both orders.
+    The axis, and tiles along it, where blocks of tiles serve both orders.
 
     Where the rows of a tile lie far from each other, it is the next block of the same rows: a row's next lines lie
     close, and its page is open. Where they lie close, end before that, or soon and with a gap, it is the rows that
-    follow.
+    follow; and the loop outside of both where those end as well.
     """
     preferred = schedule.preferred_axis(along_source, along_destination)
     if preferred is not None:
-        return preferred
+        return preferred, PREFETCHED_TILES
     has_rows = tile.extents[along_destination] > 1
     are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
     row = box.axes[along_source]
     has_gap = all(axis.source_stride != row.source_stride * row.extent for axis in box.axes)
     ends = row.extent <= PREFETCHED_TILES * tile.extents[along_source] * (2 if has_gap else 1)
     if ends and schedule.processor.asks_second_level:  # which keeps what is used that much later
-        return along_destination
-    return along_source if has_rows and are_far else along_destination
+        others = [level.axis for level in levels if level.axis not in (along_source, along_destination)]
+        rows_end = box.axes[along_destination].extent <= PREFETCHED_TILES * tile.extents[along_destination]
+        return (others[-1], 1) if others and rows_end else (along_destination, PREFETCHED_TILES)
+    return along_source if has_rows and are_far else along_destination, PREFETCHED_TILES

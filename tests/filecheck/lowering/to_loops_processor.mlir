@@ -55,6 +55,17 @@ func.func @gaps(%x: !dense_rows, %y: !rows_with_gaps) {
   func.return
 }
 
+!halves_with_gaps = memref<2x64x56x56xf16, strided<[430080, 6720, 120, 1]>>
+!half_pixels = memref<2x64x56x56xf16, #layout.format<"NHWC">>
+
+// rows and channels both end within two tiles: the rows that follow are asked for, not those of the next image
+// ZEN-LABEL:   func.func @next_rows(
+// ZEN:           vector.load %{{.*}} {prefetch = 120 : index, locality = 2 : index, times = 4 : index}
+func.func @next_rows(%x: !halves_with_gaps, %y: !half_pixels) {
+  layout.copy %x, %y : !halves_with_gaps to !half_pixels
+  func.return
+}
+
 !bytes = memref<2x64x56x56xi8>
 !bytes_with_gaps = memref<2x64x56x56xi8, strided<[430080, 6720, 120, 1]>>
 
