@@ -30,6 +30,7 @@ from layout_ir.lowering.schedule import (
     choose_schedule,
     streamed_stores,
 )
+from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
@@ -85,7 +86,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         if part.at_line is None:
             by_themselves += part.group.boxes
         lines += _panel(part.at_line, schedule, part.fault)
-        elsewhere += _panel(part.panel, inside_of_lines(schedule), WRITES_PARTS)
+        elsewhere += _staged(part.staged, schedule) or _panel(part.panel, inside_of_lines(schedule), WRITES_PARTS)
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, source_size)
@@ -122,6 +123,14 @@ def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
     lines.append(f"{together}, inside of loops over {loops[0]}{first}")
     lines[-1] += "".join(f"; {loop}" for loop in loops[1:])
     return lines
+
+
+def _staged(staged: StagedLines | None, schedule: Schedule) -> list[str]:
+    """The lines of a box whose tiles write whole lines wherever the destination begins."""
+    if staged is None:
+        return []
+    inside = replace(schedule, at_line=False)
+    return [str(staged.box), *_tile(staged.box, staged.tile, inside, staged.levels), f"  {staged}"]
 
 
 def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:

@@ -27,6 +27,13 @@ def bytes_behind_line(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
     return builder.insert(arith.RemUIOp(address, builder.constant(LINE_BYTES))).results[0]
 
 
+def elements_behind_line(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
+    """How many elements behind a cache line a buffer begins."""
+    width = element_type_of(buffer.type).bytes
+    place = AffineExpr.dimension(0) // width % (LINE_BYTES // width)
+    return builder.index(place, [_address(builder, buffer)])
+
+
 def _address(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
     pointer = memref.ExtractAlignedPointerAsIndexOp.get(buffer)
     builder.insert(pointer)
@@ -59,13 +66,10 @@ class LineRuns:
 
     def copy(self, source: SSAValue, target: SSAValue, ends: Ends) -> None:
         """One run: the elements before the first whole line, whole lines, what is left."""
-        self._part(source, target, ends.head)
+        self.part(source, target, ends.head)
         with self.builder.loop_between(ends.first, ends.last, "i", self.lanes) as i:
-            line = self.line(self._sum(source, i))
-            nontemporal = BoolAttr.from_bool(True)
-            store = vector.StoreOp(line, self.destination, [self._sum(target, i)], nontemporal=nontemporal)
-            self.builder.insert(store)
-        self._part(self._sum(source, ends.last), self._sum(target, ends.last), ends.tail)
+            self.stream(self._sum(source, i), self._sum(target, i))
+        self.part(self._sum(source, ends.last), self._sum(target, ends.last), ends.tail)
 
     def ends(self, target: SSAValue, length: SSAValue) -> Ends:
         """Where the whole lines of a run begin and end, and how many elements there are before and behind them."""
@@ -111,7 +115,12 @@ class LineRuns:
         """The second dimension, a place in the destination, in elements from a line on; the first is the address."""
         return AffineExpr.dimension(0) // element_type_of(self._kind).bytes + AffineExpr.dimension(1)
 
-    def _part(self, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
+    def stream(self, source: SSAValue, target: SSAValue) -> None:
+        """A whole line, past the caches."""
+        store = vector.StoreOp(self.line(source), self.destination, [target], nontemporal=BoolAttr.from_bool(True))
+        self.builder.insert(store)
+
+    def part(self, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
         """Some elements, less than a line, or none."""
         line = self.line(source)
         mask = vector.CreateMaskOp([count], VectorType(i1, [self.lanes]))

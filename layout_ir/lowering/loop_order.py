@@ -26,7 +26,7 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i]]
     if box.is_fill:
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
-        return _parallel(box, tile, schedule, levels) if schedule.threads else levels
+        return parallel(box, tile, schedule, levels) if schedule.threads else levels
     if streamed_stores(box, tile, schedule):
         walked.sort(key=lambda i: -box.axes[i].source_stride)
     along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
@@ -41,7 +41,7 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         levels += _blocks(box, tile, order if tiles is None else replace(order, block=(tiles, tiles)))
     if schedule.prefetches:
         levels = with_prefetching(box, tile, levels, schedule, along_source, along_destination)
-    return _parallel(box, tile, schedule, levels) if schedule.threads else levels
+    return parallel(box, tile, schedule, levels) if schedule.threads else levels
 
 
 def _blocks(box: Box, tile: Tile, order: Order) -> list[LoopLevel]:
@@ -74,7 +74,7 @@ def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> 
         expected *= box.axes[following].extent
 
 
-def _parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
+def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
     """
     Let threads share a loop: the outermost that keeps their lines of the destination apart, or else the one whose steps
     lie farthest from each other there.

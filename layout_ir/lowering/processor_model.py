@@ -72,6 +72,15 @@ class ProcessorModel:
     channels 1.1 times; from others 0.98 times. Measured on no other processor.
     """
 
+    stages_lines: bool = False
+    """
+    Whether tiles write whole lines of a destination that begins inside of one, where rows go on from tile to tile.
+
+    Panels read the source while they write nothing, and in the order of the destination. From and to buffers 16 bytes
+    behind a line this is 1.1 to 2.2 times as fast on Zen 4, where tiles write little of many rows. Measured on no other
+    processor.
+    """
+
     streams_parts: bool = True
     """
     Whether parts of lines bypass the caches where they are all that a line gets.
@@ -166,6 +175,7 @@ MODELS = {
         asks_for_ends=True,
         asks_for_next_panel=True,
         asks_line_behind=True,
+        stages_lines=True,
         streams_parts=False,
         reads_on=True,
         keeps_to_lines=True,

@@ -157,29 +157,33 @@ class TileEmitter:
 
     def emit(self, box: Box, tile: Tile, starts: dict[int, SSAValue], levels: Sequence[LoopLevel]) -> None:
         """The straight-line code of one tile."""
+        source, destination = (
+            self.place(index, len(box.axes), starts, hint)
+            for index, hint in ((box.source_index(), "from"), (box.destination_index(), "to"))
+        )
+        ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
+        self.straight_line(box, tile, (source, destination), ahead)
+
+    def place(self, index: AffineExpr, axes: int, starts: dict[int, SSAValue], hint: str) -> SSAValue:
+        """Where a tile starts by an index over so many axes; those without a start are at their first step."""
         positions = sorted(starts)
         indices = [starts[i] for i in positions]
-        values: list[AffineExpr] = [AffineExpr.constant(0)] * len(box.axes)
+        values: list[AffineExpr] = [AffineExpr.constant(0)] * axes
         for number, i in enumerate(positions):
             values[i] = AffineExpr.dimension(number)
-        source, destination = (
-            self.builder.index(affine.simplify(affine.substitute(index, values), [1 << 62] * len(indices)), indices)
-            for index in (box.source_index(), box.destination_index())
-        )
-        for place, hint in ((source, "from"), (destination, "to")):
-            if isinstance(place.owner, ApplyOp):
-                place.name_hint = hint
+        simple = affine.simplify(affine.substitute(index, values), [1 << 62] * len(indices))
+        place = self.builder.index(simple, indices)
+        if isinstance(place.owner, ApplyOp):
+            place.name_hint = hint
+        return place
+
+    def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:
+        """What a tile asks for ahead of time."""
         asking = next((level for level in levels if level.prefetch), LoopLevel(0, 1))
         is_far = asking.is_far or self.schedule.processor.asks_second_level
-        ahead = Ahead(
-            asking.prefetch,
-            destination_ahead(box, tile, levels, self.schedule),
-            is_far,
-            times_asked(box, tile, self.schedule),
-        )
-        self._straight_line(box, tile, (source, destination), ahead)
+        return Ahead(asking.prefetch, destination, is_far, times_asked(box, tile, self.schedule))
 
-    def _straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
+    def straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
         streamed = streamed_stores(box, tile, self.schedule)

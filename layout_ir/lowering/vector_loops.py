@@ -24,6 +24,8 @@ from layout_ir.lowering.panel_guards import panel_conditions
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.source_sequence import source_sequence
+from layout_ir.lowering.staged_lines import StagedLines, staged_lines
+from layout_ir.lowering.staged_loops import emit_staged
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import emit_where, may_be_large
 from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
@@ -53,6 +55,9 @@ class Part:
 
     fault: str = ""
     """What tiles alone would do there."""
+
+    staged: StagedLines | None = None
+    """How tiles write whole lines of a destination that does not begin at one; None where they do not."""
 
     @property
     def is_by_panels(self) -> bool:
@@ -114,7 +119,7 @@ class _Emitter:
     def by_start(self, parts: Sequence[Part]) -> None:
         """Parts that a destination which begins at a line gets by tiles or by other panels than any other."""
         boxes = [box for part in parts for box in part.group.boxes]
-        if not any(part.panel for part in parts) and moves_alike(boxes, self.schedule, self.source_size):
+        if not any(part.panel or part.staged for part in parts) and moves_alike(boxes, self.schedule, self.source_size):
             self._by_tiles(boxes)
             return
         at_line = begins_at_line(self.builder, self.buffers.destination)
@@ -128,7 +133,9 @@ class _Emitter:
     def _inside_of_lines(self, parts: Sequence[Part]) -> None:
         usual = replace(self, schedule=inside_of_lines(self.schedule))
         for part in parts:
-            if part.panel is not None:
+            if part.staged is not None:
+                emit_staged(self.builder, part.staged, self.buffers, self.schedule)
+            elif part.panel is not None:
                 usual.by_panels(part.panel)
             else:
                 usual._by_tiles(part.group.boxes)
@@ -206,7 +213,19 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
         costs, width = schedule.processor.costs_of_panels(at_lines=False), LINE_BYTES // schedule.lanes
         own, common = (1 + overhead(panel, costs, width, at_lines=False) for panel in (inside, at_line))
         inside = inside if common > WORTH_TWO_PANELS * own else at_line
-    return Part(group, inside, at_line, fault)
+    staged = None if fault else _staged(group, source_size, schedule, writes_pads)
+    return Part(group, inside, at_line, fault, staged)
+
+
+def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> StagedLines | None:
+    """How the tiles of a group write whole lines wherever the destination begins; None where panels are better."""
+    is_asked_for = schedule.preferences.run_bytes or schedule.preferences.row_bytes
+    if not schedule.processor.stages_lines or is_asked_for or len(group.boxes) > 1:
+        return None
+    if group.main.is_padded and not writes_pads:
+        return None
+    tile = tile_of(group.main, schedule, source_size)
+    return None if tile is None else staged_lines(group.main, tile, replace(schedule, at_line=False))
 
 
 def _fault(group: Group, source_size: int, schedule: Schedule) -> str:

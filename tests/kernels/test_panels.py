@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from contextlib import nullcontext
 from functools import partial
@@ -10,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from alignments import check_alignments
 from random_pairs import random_reorder
 from reorder_batch import Reorder, faults, interpreted, kernels, lowered
-from varied_reorders import VARIED, placed, small_panels, source_and_expected
+from varied_reorders import VARIED, small_panels
 from xdsl.dialects.builtin import ModuleOp
 
 import layout_ir as li
 from layout_ir.backends.c import emit_c
 from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
-from layout_ir.runtime.compiler import compile_library, find_compiler, vector_bytes
 
 
 def _reorder(source: str, destination: str, shape: tuple[int, ...], dtype: str, pad: float | None = 0) -> Reorder:
@@ -92,26 +91,6 @@ def test_panels_where_only_the_start_is_inside_of_a_line(threads: bool) -> None:
         assert "memref.alloca" not in at_line, WHOLE[number]
         assert "memref.alloca" in elsewhere, WHOLE[number]
         assert "vector.maskedstore" in elsewhere, WHOLE[number]
-
-
-def check_alignments(reorders: tuple[Reorder, ...], text: str, folder: Path, *flags: str) -> None:
-    """Run the kernels of a text on destinations that begin at a line, and two places behind one."""
-    (folder / "kernels.c").write_text(text)
-    # without vectors of 64 bytes a compiler picks bytes one by one, and would take half a minute to improve on that
-    level = "-O1" if vector_bytes() == 64 else "-O0"
-    flags = (level, "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
-    compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
-    library = ctypes.CDLL(str(folder / "kernels.so"))
-    for number, case in enumerate(reorders):
-        values, expected = source_and_expected(case, number)
-        source = placed(values.size, values, number % 3)
-        source[:] = values
-        for misaligned in (0, 1, 64 // values.itemsize - 1):
-            field = placed(expected.size + 256, values, misaligned)
-            wanted = field.copy()
-            wanted[128 : 128 + expected.size] = expected
-            library[f"case_{number}"](*map(ctypes.c_void_p, (source.ctypes.data, field[128:].ctypes.data)))
-            assert np.array_equal(field, wanted), f"{case}, {misaligned} elements behind a line"
 
 
 @pytest.mark.parametrize("size", ["small", "carried"])

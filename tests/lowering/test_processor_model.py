@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from xdsl.context import Context
 
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
 from layout_ir.lowering.target import Target
 
 
@@ -31,7 +33,7 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         ("NCHW", "NHWC", (84, 64, 56, 56), "f32", "b by 32, c_d by 32, c_d by 16 inside", "by 1, b by 16, c_d by 16 ("),
         ("NHWC", "NCHW", (84, 100, 56, 56), "f32", "c_d by 16 inside 32", "c_d by 16 inside 32"),
         # asks for later rows where it would ask behind the end of one
-        (PITCHED, "NHWC", (168, 64, 56, 56), "f16", "d by 32 (prefetching 64 ", "b by 32 (prefetching 430080 "),
+        (PITCHED, "NHWC", (168, 64, 56, 56), "f16", "d by 32 (prefetching 64 ", "c by 1 (prefetching 120 "),
         (
             PITCHED,
             "NHWC",
@@ -124,12 +126,45 @@ def test_panels_ask_for_lines_that_they_write_parts_of():
     ],
 )
 def test_panels_inside_of_lines(
-    source: str, destination: str, shape: tuple[int, ...], on_ice_lake: str, on_zen_4: str
+    source: str,
+    destination: str,
+    shape: tuple[int, ...],
+    on_ice_lake: str,
+    on_zen_4: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setitem(MODELS, ZEN_4, replace(MODELS[ZEN_4], stages_lines=False))
     module = reorder_module(layout(source), layout(destination), shape, "f32")
     for processor, panel in ((ICE_LAKE, on_ice_lake), (ZEN_4, on_zen_4)):
         text = explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
         assert f"panel of {panel}" in text.split("if the destination does not begin")[1]
+
+
+STAGED, PANEL = "puts lines together in ", "panel of "
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "expected"),
+    [
+        ("onednn:ab", "ascend:FRACTAL_NZ", (4096, 4096), f"{STAGED}131072 bytes, while rows of 65536 elements"),
+        ("NCHW", "ascend:FRACTAL_Z", (1376, 1376, 3, 3), f"{STAGED}99072 bytes, while rows of 22016 elements"),
+        ("ascend:FRACTAL_NZ", "onednn:ab", (4096, 4096), "a by 512, b1 by 8, b1 by 4 inside 8, a by 1 inside 512"),
+        ("onednn:ab", "onednn:ba", (320, 52480), PANEL),  # room for too few rows at a time
+        ("onednn:ab", "onednn:ba", (16384, 1024), PANEL),  # all rows begin in one set
+        ("HWCN", "ascend:FRACTAL_Z", (3, 3, 1376, 1376), PANEL),  # a row is written at once
+        ("openvino:b_fs_yx_fsv32", "NHWC", (30, 256, 48, 48), PANEL),  # rows are short
+        ("NHWC", "onednn:nChw16c", (84, 64, 56, 56), PANEL),  # so few rows that lines still wait in the queue
+    ],
+)
+def test_lines_are_put_together_where_rows_go_on(
+    source: str, destination: str, shape: tuple[int, ...], expected: str
+) -> None:
+    module = reorder_module(layout(source), layout(destination), shape, "f32")
+    for processor, text in ((ICE_LAKE, PANEL), (ZEN_4, expected)):
+        words = explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
+        at_line, inside = words.split("if the destination does not begin")
+        assert PANEL not in at_line
+        assert text in inside
 
 
 @pytest.mark.parametrize(
