@@ -56,6 +56,8 @@ class StagedLines:
     """Lines of a tile in each of its rows."""
     lanes: int
     """Elements of a line."""
+    last: int | None = None
+    """Where along the outermost axis of the chain another tile begins, which overlaps the last one; None for none."""
 
     @property
     def length(self) -> int:
@@ -94,7 +96,7 @@ class StagedLines:
 
     def trips(self, i: int) -> int:
         """Tiles along an axis."""
-        return self.box.axes[i].extent // self.tile.extents[i]
+        return -(-self.box.axes[i].extent // self.tile.extents[i])
 
     def rows_at_a_time(self, i: int) -> int:
         """Tiles along an axis that have places of their own at the same time."""
@@ -127,31 +129,48 @@ def staged_lines(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None
     """How tiles write whole lines of a destination that begins anywhere; None where their rows do not go on so."""
     if box.is_fill or isinstance(tile, LineCopy) or not box.is_linear or any(axis.is_irregular for axis in box.axes):
         return None
-    if any(is_symbolic(axis.extent) for axis in box.axes) or not writes_whole_lines(box, tile, schedule.lanes):
+    if any(is_symbolic(axis.extent) for axis in box.axes):
         return None
-    if any(axis.extent % steps for axis, steps in zip(box.axes, tile.extents, strict=True)):
+    lanes = schedule.lanes
+    staged = _with_rows(box, tile, replace(schedule, threads=False))
+    if staged is None or _collide(staged, schedule.processor.set_places):
         return None
-    runs = _runs(tile, schedule.lanes)
-    lines = min(runs.values())
-    levels = tuple(loop_levels(box, tile, replace(schedule, threads=False)))
-    chain = _chain(box, tile, levels, lines * schedule.lanes) if lines == max(runs.values()) else ()
-    if not chain:
+    if staged.row_length < LEAST_LINES * lanes or staged.visited_lines > MOST_LINES:
         return None
-    staged = StagedLines(box, tile, levels, chain, tuple(runs), lines, schedule.lanes)
-    if staged.row_length < LEAST_LINES * schedule.lanes or staged.visited_lines > MOST_LINES:
-        return None
-    if _collide(staged, schedule.processor.set_places):
-        return None
-    least, most = (size // LINE_BYTES * schedule.lanes for size in (QUEUE_BYTES, STAGE_BYTES))
+    least, most = (size // LINE_BYTES * lanes for size in (QUEUE_BYTES, STAGE_BYTES))
     if staged.size < least:
         return None
     if staged.size > most:
-        if lines < LINES_OF_BLOCK or len(staged.runs) * staged.place_length > most:
+        if staged.lines < LINES_OF_BLOCK or len(staged.runs) * staged.place_length > most:
             return None
         staged = _in_blocks(staged, most)
     if schedule.threads:
-        staged = replace(staged, levels=tuple(parallel(box, tile, schedule, list(staged.levels))))
-    return None if any(level.is_parallel and level.axis in chain for level in staged.levels) else staged
+        staged = replace(staged, levels=tuple(parallel(staged.box, tile, schedule, list(staged.levels))))
+    return None if any(level.is_parallel and level.axis in staged.chain for level in staged.levels) else staged
+
+
+def _with_rows(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None:
+    """The rows along which tiles go on; what is less than a tile at the end of a row is left to another one."""
+    runs = _runs(tile, schedule.lanes)
+    lines = min(runs.values())
+    levels = tuple(loop_levels(box, tile, schedule))
+    chain = _chain(box, tile, levels, lines * schedule.lanes) if lines == max(runs.values()) else ()
+    if not chain:
+        return None
+    outermost = chain[-1]
+    axis, steps = box.axes[outermost], tile.extents[outermost]
+    last = None
+    if axis.extent % steps:
+        if not axis.is_full:
+            return None
+        whole = axis.extent - axis.extent % steps
+        box, last = box.with_axis(outermost, replace(axis, extent=whole, valid=whole)), axis.extent - steps
+        levels = tuple(loop_levels(box, tile, schedule))
+        if outermost not in {level.axis for level in levels}:
+            return None
+    if not writes_whole_lines(box, tile, schedule.lanes):
+        return None
+    return StagedLines(box, tile, levels, chain, tuple(runs), lines, schedule.lanes, last)
 
 
 def _collide(staged: StagedLines, places: int | None) -> bool:
@@ -197,5 +216,7 @@ def _chain(box: Box, tile: Tile, levels: Sequence[LoopLevel], length: int) -> tu
         if following is None or max(positions[following]) >= outside:
             return tuple(chain)
         chain.append(following)
+        if box.axes[following].extent % tile.extents[following]:
+            return tuple(chain)
         outside = min(positions[following])
         length = box.axes[following].destination_stride * box.axes[following].extent

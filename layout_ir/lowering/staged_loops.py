@@ -69,8 +69,9 @@ class _Emitter:
     staged: StagedLines
     buffers: Buffers
     places: SSAValue
+    """The buffer with the places of all rows."""
     behind: SSAValue
-    """How many elements behind a line the destination begins."""
+    """How many elements behind a line of the destination every row begins."""
     schedule: Schedule
 
     def tile(self, starts: Starts) -> None:
@@ -90,15 +91,17 @@ class _Emitter:
         tiles.straight_line(staged.box, self._tile_to_places, (source, self._sum(place, self.behind)), ahead)
 
     def ends(self, starts: Starts) -> None:
-        """The last lines of rows, and what is behind them."""
+        """The last lines of rows, what is behind them, and what is less than a tile."""
         staged = self.staged
         place = self._place(starts)
-        before = self._moved(self._target(starts, "row"), staged.row_length - staged.length)
-        self._lines(place, before)
-        start = self._less(before, self.behind)
+        last = self._moved(self._target(starts, "row"), staged.row_length - staged.length)
+        self._lines(place, last)
+        end = self._less(self._moved(last, staged.length), self.behind)
         for number, run in enumerate(staged.runs):
-            left = self._moved(place, number * staged.place_length)
-            self._runs.part(left, self._moved(start, run + staged.length), self.behind)
+            self._runs.part(self._moved(place, number * staged.place_length), self._moved(end, run), self.behind)
+        if staged.last is not None:
+            starts = {**starts, staged.chain[-1]: self.builder.constant(staged.last)}
+            TileEmitter(self.builder, self.buffers, self.schedule).emit(staged.box, staged.tile, starts, [])
 
     def _lines(self, place: SSAValue, target: SSAValue, first: int = 0) -> None:
         """Complete lines of all rows, from the `first` one on; then what is behind them moves to the front."""
@@ -106,8 +109,7 @@ class _Emitter:
         start = self._less(target, self.behind)
         for number, run in enumerate(staged.runs):
             front = self._moved(place, number * staged.place_length)
-            for line in range(first, staged.lines):
-                offset = line * staged.lanes
+            for offset in range(first * staged.lanes, staged.length, staged.lanes):
                 self._runs.stream(self._moved(front, offset), self._moved(start, run + offset))
             rest = self._runs.line(self._moved(front, staged.length))
             self.builder.insert(vector.StoreOp(rest, self.places, [front]))
@@ -116,24 +118,13 @@ class _Emitter:
         """The same at the beginning of all rows, which is part of a line."""
         staged = self.staged
         count = self.builder.index(AffineExpr.constant(staged.lanes) - AffineExpr.dimension(0), [self.behind])
+        front = self._sum(place, self.behind)
         for number, run in enumerate(staged.runs):
-            front = self._moved(self._sum(place, self.behind), number * staged.place_length)
-            self._runs.part(front, self._moved(target, run), count)
+            self._runs.part(self._moved(front, number * staged.place_length), self._moved(target, run), count)
         self._lines(place, target, first=1)
 
-    def _place(self, starts: Starts) -> SSAValue:
-        """The first of the places of a tile's rows."""
-        staged = self.staged
-        tile = len(staged.runs) * staged.place_length
-        place: AffineExpr = AffineExpr.constant(0)
-        for number, (i, stride) in enumerate(staged.place_strides.items()):
-            step = AffineExpr.dimension(number) // staged.tile.extents[i]
-            count = staged.rows_at_a_time(i)
-            place = place + (step if count == staged.trips(i) else step % count) * (tile * stride)
-        indices = [starts[i] for i in staged.place_strides]
-        return self.builder.index(affine.simplify(place, [1 << 62] * len(indices)), indices)
-
     def _target(self, starts: Starts, hint: str) -> SSAValue:
+        """A tile's place in the destination."""
         box = self.staged.box
         tiles = TileEmitter(self.builder, self.buffers, self.schedule)
         return tiles.place(box.destination_index(), len(box.axes), starts, hint)
@@ -149,6 +140,19 @@ class _Emitter:
 
         network = staged.tile.network
         return replace(staged.tile, network=replace(network, stores=tuple(map(moved, network.stores))))
+
+    def _place(self, starts: Starts) -> SSAValue:
+        """The first of the places of a tile's rows."""
+        staged = self.staged
+        tile = len(staged.runs) * staged.place_length
+        place: AffineExpr = AffineExpr.constant(0)
+        for number, (i, stride) in enumerate(staged.place_strides.items()):
+            steps, count = staged.tile.extents[i], staged.rows_at_a_time(i)
+            last = 0 if staged.box.axes[i].extent % steps == 0 else steps - 1  # which is moved back
+            step = (AffineExpr.dimension(number) + last) // steps
+            place = place + (step if count == staged.trips(i) else step % count) * (tile * stride)
+        indices = [starts[i] for i in staged.place_strides]
+        return self.builder.index(affine.simplify(place, [1 << 62] * len(indices)), indices)
 
     @property
     def _runs(self) -> LineRuns:

@@ -31,6 +31,9 @@ STAGED = (
     _reorder("onednn:abc", "onednn:bac", (6, 5, 64), "f32"),
     _reorder("onednn:abcd", "onednn:acbd", (2, 24, 6, 64), "f64"),
     _reorder("onednn:ab", "onednn:ba", (512, 128), "f64"),
+    _reorder("onednn:ab", "onednn:ba", (512, 132), "f64"),  # rows of the last tile overlap
+    _reorder("ascend:FRACTAL_NZ", "NC", (64, 336), "f32"),  # the ends of rows are less than a tile
+    _reorder("onednn:OIhw4i16o4i", "OIHW", (64, 80, 3, 3), "f32"),
     _reorder("onednn:ab", "onednn:ba", (1024, 128), "i8"),
 )
 """Rows of whole lines of which tiles write a few, then some of another row."""
@@ -51,7 +54,7 @@ def staged_module(
 
 @pytest.mark.parametrize(
     "threads, room, count",
-    [(False, None, 12), (False, 4096, 11), (True, None, 5), (True, 4096, 8)],
+    [(False, None, 15), (False, 4096, 14), (True, None, 6), (True, 4096, 10)],
     ids=["all rows", "some rows at a time", "threads", "threads, some rows at a time"],
 )
 def test_every_alignment(
