@@ -77,8 +77,8 @@ class ProcessorModel:
     Whether tiles write whole lines of a destination that begins inside of one, where rows go on from tile to tile.
 
     Panels read the source while they write nothing, and in the order of the destination. From and to buffers 16 bytes
-    behind a line this is 1.1 to 2.2 times as fast on Zen 4, where tiles write little of many rows. Measured on no other
-    processor.
+    behind a line this is 1.4 times as fast on Zen 4, in the mean of 28 copies whose tiles write little of many rows.
+    Measured on no other processor.
     """
 
     streams_parts: bool = True

@@ -57,7 +57,7 @@ class StagedLines:
     lanes: int
     """Elements of a line."""
     last: int | None = None
-    """Where along the outermost axis of the chain another tile begins, which overlaps the last one; None for none."""
+    """Where along the chain another tile begins, which overlaps the last one; None for none."""
 
     @property
     def length(self) -> int:
@@ -157,16 +157,13 @@ def _with_rows(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None:
     chain = _chain(box, tile, levels, lines * schedule.lanes) if lines == max(runs.values()) else ()
     if not chain:
         return None
-    outermost = chain[-1]
-    axis, steps = box.axes[outermost], tile.extents[outermost]
     last = None
+    axis, steps = box.axes[chain[0]], tile.extents[chain[0]]
     if axis.extent % steps:
-        if not axis.is_full:
-            return None
         whole = axis.extent - axis.extent % steps
-        box, last = box.with_axis(outermost, replace(axis, extent=whole, valid=whole)), axis.extent - steps
+        box, last = box.with_axis(chain[0], replace(axis, extent=whole, valid=whole)), axis.extent - steps
         levels = tuple(loop_levels(box, tile, schedule))
-        if outermost not in {level.axis for level in levels}:
+        if not axis.is_full or _chain(box, tile, levels, lines * schedule.lanes) != chain:
             return None
     if not writes_whole_lines(box, tile, schedule.lanes):
         return None
@@ -216,7 +213,8 @@ def _chain(box: Box, tile: Tile, levels: Sequence[LoopLevel], length: int) -> tu
         if following is None or max(positions[following]) >= outside:
             return tuple(chain)
         chain.append(following)
-        if box.axes[following].extent % tile.extents[following]:
-            return tuple(chain)
+        axis = box.axes[following]
+        if axis.extent % tile.extents[following]:
+            return tuple(chain)  # only the first axis, as a tile takes one step of the others
         outside = min(positions[following])
-        length = box.axes[following].destination_stride * box.axes[following].extent
+        length = axis.destination_stride * axis.extent

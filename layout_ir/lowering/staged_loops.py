@@ -100,7 +100,7 @@ class _Emitter:
         for number, run in enumerate(staged.runs):
             self._runs.part(self._moved(place, number * staged.place_length), self._moved(end, run), self.behind)
         if staged.last is not None:
-            starts = {**starts, staged.chain[-1]: self.builder.constant(staged.last)}
+            starts = {**starts, staged.chain[0]: self.builder.constant(staged.last)}
             TileEmitter(self.builder, self.buffers, self.schedule).emit(staged.box, staged.tile, starts, [])
 
     def _lines(self, place: SSAValue, target: SSAValue, first: int = 0) -> None:
