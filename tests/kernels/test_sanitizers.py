@@ -13,7 +13,8 @@ import pytest
 import self_checking_program
 from random_pairs import random_reorder
 from reorder_batch import Reorder
-from varied_reorders import PANELS, VARIED, Variant
+from staged_reorders import STAGED, allow_short_rows
+from varied_reorders import PANELS, VARIED, ZEN_4_PANELS, Variant
 
 import layout_ir as li
 from layout_ir.runtime.compiler import find_compiler
@@ -40,6 +41,13 @@ def test_random_pairs(start: int, tmp_path: Path) -> None:
 @pytest.mark.sanitize
 def test_reorders_of_every_kind(tmp_path: Path) -> None:
     check(VARIED, tmp_path)
+
+
+@pytest.mark.sanitize
+def test_lines_put_together_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allow_short_rows(monkeypatch)
+    assert self_checking_program.c_text(STAGED, ZEN_4_PANELS).count(" rows[") >= len(STAGED)
+    check(STAGED, tmp_path, (ZEN_4_PANELS,))
 
 
 @pytest.mark.sanitize
