@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     VectorType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -196,6 +197,13 @@ class LoopBuilder:
             self._builder.insert(scf.ReduceOp() if is_parallel else scf.YieldOp())
         finally:
             self._builder = outside
+
+    def scratch(self, like: Attribute, size: int, alignment: int, name: str) -> SSAValue:
+        """A buffer of so many elements of a memref's type on the stack, which begins at a multiple of so many bytes."""
+        kind = cast("MemRefType[Attribute]", like)
+        operation = memref.AllocaOp.get(kind.element_type, IntegerAttr(alignment, i64), [size])
+        operation.memref.name_hint = name
+        return self._builder.insert(operation).memref
 
     def load(self, buffer: SSAValue, index: SSAValue) -> SSAValue:
         """One element of a flat buffer."""

@@ -7,12 +7,11 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.dialects.types import element_type_of, stored_type
+from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
@@ -95,13 +94,9 @@ def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
     Measured on Zen 4: a store over the end of a page, soon after another panel has been streamed, takes 80 ns, as if it
     waited for that to arrive. Copies by small panels took up to 1.5 times as long, depending on where the stack lay.
     """
-    kind = stored_type(buffers.destination.type)
-    size = panel.size * element_type_of(kind).bytes
+    size = panel.size * element_type_of(buffers.destination.type).bytes
     alignment = min(max(1 << (size - 1).bit_length(), LINE_BYTES), PAGE_LINES * LINE_BYTES)
-    operation = memref.AllocaOp.get(kind.element_type, IntegerAttr(alignment, i64), [panel.size])
-    operation.memref.name_hint = "panel"
-    builder.insert(operation)
-    return operation.memref
+    return builder.scratch(buffers.destination.type, panel.size, alignment, "panel")
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from layout_ir.layouts.line_copy import LineCopy
+from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
@@ -151,10 +151,10 @@ def staged_lines(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None
 
 def _with_rows(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None:
     """The rows along which tiles go on; what is less than a tile at the end of a row is left to another one."""
-    runs = _runs(tile, schedule.lanes)
-    lines = min(runs.values())
+    runs = _runs(tile)
+    length = min(runs.values())
     levels = tuple(loop_levels(box, tile, schedule))
-    chain = _chain(box, tile, levels, lines * schedule.lanes) if lines == max(runs.values()) else ()
+    chain = _chain(box, tile, levels, length) if length == max(runs.values()) else ()
     if not chain:
         return None
     last = None
@@ -163,11 +163,11 @@ def _with_rows(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None:
         whole = axis.extent - axis.extent % steps
         box, last = box.with_axis(chain[0], replace(axis, extent=whole, valid=whole)), axis.extent - steps
         levels = tuple(loop_levels(box, tile, schedule))
-        if not axis.is_full or _chain(box, tile, levels, lines * schedule.lanes) != chain:
+        if not axis.is_full or _chain(box, tile, levels, length) != chain:
             return None
     if not writes_whole_lines(box, tile, schedule.lanes):
         return None
-    return StagedLines(box, tile, levels, chain, tuple(runs), lines, schedule.lanes, last)
+    return StagedLines(box, tile, levels, chain, tuple(runs), length // schedule.lanes, schedule.lanes, last)
 
 
 def _collide(staged: StagedLines, places: int | None) -> bool:
@@ -189,16 +189,10 @@ def _in_blocks(staged: StagedLines, most: int) -> StagedLines:
     return replace(staged, levels=levels)
 
 
-def _runs(tile: Tile, lanes: int) -> dict[int, int]:
-    """Where sequences of lines begin that a tile writes, with their numbers of lines."""
-    left = {store.offset for store in tile.network.stores}
-    runs: dict[int, int] = {}
-    while left:
-        start = min(left)
-        lines = next(n for n in count(1) if start + n * lanes not in left)
-        runs[start] = lines
-        left.difference_update(range(start, start + lines * lanes, lanes))
-    return runs
+def _runs(tile: Tile) -> dict[int, int]:
+    """Where sequences of elements begin that a tile writes, with their lengths."""
+    stores = tile.network.stores
+    return dict(runs_of(sorted({store.offset + lane for store in stores for lane in range(store.lanes)})))
 
 
 def _chain(box: Box, tile: Tile, levels: Sequence[LoopLevel], length: int) -> tuple[int, ...]:

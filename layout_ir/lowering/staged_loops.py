@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects import vector
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Store
@@ -20,10 +17,9 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import LineRuns, elements_behind_line
 from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.staged_lines import StagedLines
-from layout_ir.lowering.tile_loops import TileEmitter, level_loop
+from layout_ir.lowering.tile_loops import TileEmitter, level_loops, tile_place
 
 Starts = dict[int, SSAValue]
 """Where the present tile starts along some axes."""
@@ -32,33 +28,18 @@ Starts = dict[int, SSAValue]
 def emit_staged(builder: LoopBuilder, staged: StagedLines, buffers: Buffers, schedule: Schedule) -> None:
     """The loops over the tiles of a box, and behind those along rows the ends of these."""
     behind = elements_behind_line(builder, buffers.destination)
-    starts: Starts = {}
-    with ExitStack() as outer:
-        _enter(builder, staged, staged.levels[: staged.first_level], starts, outer)
+    with level_loops(builder, staged.box, staged.levels[: staged.first_level], {}) as starts:
         places = _places(builder, staged, buffers)
         emitter = _Emitter(builder, staged, buffers, places, behind, replace(schedule, streams=False))
         for levels, emit in ((staged.levels[staged.first_level :], emitter.tile), (staged.row_levels, emitter.ends)):
-            with ExitStack() as inner:
-                inside = dict(starts)
-                _enter(builder, staged, levels, inside, inner)
+            with level_loops(builder, staged.box, levels, starts) as inside:
                 emit(inside)
-
-
-def _enter(
-    builder: LoopBuilder, staged: StagedLines, levels: Sequence[LoopLevel], starts: Starts, loops: ExitStack
-) -> None:
-    for level in levels:
-        starts[level.axis] = loops.enter_context(level_loop(builder, staged.box.axes[level.axis], level, starts))
 
 
 def _places(builder: LoopBuilder, staged: StagedLines, buffers: Buffers) -> SSAValue:
     """The places of all rows; none of them reaches over the end of a page."""
     alignment = min(staged.place_length // staged.lanes, PAGE_LINES) * LINE_BYTES
-    kind = stored_type(buffers.destination.type)
-    operation = memref.AllocaOp.get(kind.element_type, IntegerAttr(alignment, i64), [staged.size])
-    operation.memref.name_hint = "rows"
-    builder.insert(operation)
-    return operation.memref
+    return builder.scratch(buffers.destination.type, staged.size, alignment, "rows")
 
 
 @dataclass(frozen=True)
@@ -77,7 +58,7 @@ class _Emitter:
     def tile(self, starts: Starts) -> None:
         """What the last tile of the same rows has completed goes to the destination, then comes a tile."""
         staged = self.staged
-        place, target = self._place(starts), self._target(starts, "to")
+        place, target = self._place(starts), tile_place(self.builder, staged.box.destination_index(), starts, "to")
         along = self.builder.place([(starts[i], staged.box.axes[i].destination_stride) for i in staged.chain], 0)
         before = self._moved(target, -staged.length)
 
@@ -86,7 +67,7 @@ class _Emitter:
 
         self._where(along, "uge", 2 * staged.length, lambda: self._lines(place, before), at_first)
         tiles = TileEmitter(self.builder, replace(self.buffers, destination=self.places), self.schedule)
-        source = tiles.place(staged.box.source_index(), len(staged.box.axes), starts, "from")
+        source = tile_place(self.builder, staged.box.source_index(), starts, "from")
         ahead = tiles.ahead(staged.box, staged.tile, staged.levels, destination=0)
         tiles.straight_line(staged.box, self._tile_to_places, (source, self._sum(place, self.behind)), ahead)
 
@@ -94,7 +75,8 @@ class _Emitter:
         """The last lines of rows, what is behind them, and what is less than a tile."""
         staged = self.staged
         place = self._place(starts)
-        last = self._moved(self._target(starts, "row"), staged.row_length - staged.length)
+        row = tile_place(self.builder, staged.box.destination_index(), starts, "row")
+        last = self._moved(row, staged.row_length - staged.length)
         self._lines(place, last)
         end = self._less(self._moved(last, staged.length), self.behind)
         for number, run in enumerate(staged.runs):
@@ -122,12 +104,6 @@ class _Emitter:
         for number, run in enumerate(staged.runs):
             self._runs.part(self._moved(front, number * staged.place_length), self._moved(target, run), count)
         self._lines(place, target, first=1)
-
-    def _target(self, starts: Starts, hint: str) -> SSAValue:
-        """A tile's place in the destination."""
-        box = self.staged.box
-        tiles = TileEmitter(self.builder, self.buffers, self.schedule)
-        return tiles.place(box.destination_index(), len(box.axes), starts, hint)
 
     @property
     def _tile_to_places(self) -> Tile:
@@ -165,10 +141,10 @@ class _Emitter:
         self.builder.choose(condition, then, otherwise)
 
     def _moved(self, place: SSAValue, by: int) -> SSAValue:
-        return self.builder.index(AffineExpr.dimension(0) + by, [place]) if by else place
+        return self.builder.place([(place, 1)], by)
 
     def _sum(self, place: SSAValue, by: SSAValue) -> SSAValue:
-        return self.builder.index(AffineExpr.dimension(0) + AffineExpr.dimension(1), [place, by])
+        return self.builder.place([(place, 1), (by, 1)], 0)
 
     def _less(self, place: SSAValue, by: SSAValue) -> SSAValue:
-        return self.builder.index(AffineExpr.dimension(0) - AffineExpr.dimension(1), [place, by])
+        return self.builder.place([(place, 1), (by, -1)], 0)

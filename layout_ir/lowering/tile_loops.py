@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -108,11 +108,20 @@ def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment
 
 def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
     levels = loop_levels(box, tile, schedule)
+    with level_loops(builder, box, levels, {}) as starts:
+        TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
+
+
+@contextmanager
+def level_loops(
+    builder: LoopBuilder, box: Box, levels: Sequence[LoopLevel], outside: Mapping[int, SSAValue]
+) -> Generator[dict[int, SSAValue]]:
+    """Loops around a tile, outermost first, inside of others: where it starts along the axes of all of them."""
+    starts = dict(outside)
     with ExitStack() as loops:
-        starts: dict[int, SSAValue] = {}
         for level in levels:
             starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts))
-        TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
+        yield starts
 
 
 @contextmanager
@@ -130,6 +139,19 @@ def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[
             yield builder.minimum(index, axis.extent - level.step)
         else:
             yield index
+
+
+def tile_place(builder: LoopBuilder, index: AffineExpr, starts: Mapping[int, SSAValue], hint: str) -> SSAValue:
+    """Where a tile starts by an index over all axes; those without a start are at their first step."""
+    positions = sorted(starts)
+    indices = [starts[i] for i in positions]
+    values: list[AffineExpr] = [AffineExpr.constant(0)] * (max([*index.used_dims(), *positions, -1]) + 1)
+    for number, i in enumerate(positions):
+        values[i] = AffineExpr.dimension(number)
+    place = builder.index(affine.simplify(affine.substitute(index, values), [1 << 62] * len(indices)), indices)
+    if isinstance(place.owner, ApplyOp):
+        place.name_hint = hint
+    return place
 
 
 @dataclass(frozen=True)
@@ -158,24 +180,11 @@ class TileEmitter:
     def emit(self, box: Box, tile: Tile, starts: dict[int, SSAValue], levels: Sequence[LoopLevel]) -> None:
         """The straight-line code of one tile."""
         source, destination = (
-            self.place(index, len(box.axes), starts, hint)
+            tile_place(self.builder, index, starts, hint)
             for index, hint in ((box.source_index(), "from"), (box.destination_index(), "to"))
         )
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
         self.straight_line(box, tile, (source, destination), ahead)
-
-    def place(self, index: AffineExpr, axes: int, starts: dict[int, SSAValue], hint: str) -> SSAValue:
-        """Where a tile starts by an index over so many axes; those without a start are at their first step."""
-        positions = sorted(starts)
-        indices = [starts[i] for i in positions]
-        values: list[AffineExpr] = [AffineExpr.constant(0)] * axes
-        for number, i in enumerate(positions):
-            values[i] = AffineExpr.dimension(number)
-        simple = affine.simplify(affine.substitute(index, values), [1 << 62] * len(indices))
-        place = self.builder.index(simple, indices)
-        if isinstance(place.owner, ApplyOp):
-            place.name_hint = hint
-        return place
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:
         """What a tile asks for ahead of time."""

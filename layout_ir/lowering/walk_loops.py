@@ -19,7 +19,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import keeps_lines_apart, loop_levels
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
-from layout_ir.lowering.tile_loops import TileEmitter, level_loop
+from layout_ir.lowering.tile_loops import TileEmitter, level_loops
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,7 @@ def _emit_inner(
         emit_box(builder, box, buffers, started=[common[i] for i in range(tiled.walk.shared)])
         return
     levels = tiled.levels(position, schedule)
-    with ExitStack() as loops:
-        starts = dict(common)
-        for level in levels[tiled.walk.shared :]:
-            starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts))
+    with level_loops(builder, box, levels[tiled.walk.shared :], common) as starts:
         TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
 
 

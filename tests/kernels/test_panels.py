@@ -12,43 +12,37 @@ import pytest
 from alignments import check_alignments
 from random_pairs import random_reorder
 from reorder_batch import Reorder, faults, interpreted, kernels, lowered
-from varied_reorders import VARIED, small_panels
+from varied_reorders import VARIED, reorder, small_panels
 from xdsl.dialects.builtin import ModuleOp
 
-import layout_ir as li
 from layout_ir.backends.c import emit_c
 from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 
-
-def _reorder(source: str, destination: str, shape: tuple[int, ...], dtype: str, pad: float | None = 0) -> Reorder:
-    return Reorder(li.layout(source), li.layout(destination), shape, dtype, pad)
-
-
 ODD = (
-    _reorder("NCHW", "NHWC", (2, 100, 13, 17), "f32"),
-    _reorder("NCHW", "NHWC", (3, 35, 11, 7), "i8"),
-    _reorder("NHWC", "NCHW", (2, 29, 19, 3), "f16"),
-    _reorder("onednn:nChw16c", "NHWC", (2, 35, 7, 9), "f32"),
-    _reorder("onednn:nChw32c", "NHWC", (2, 35, 7, 9), "i8"),
-    _reorder("onednn:nChw16c", "NCHW", (2, 33, 17, 9), "f16"),
-    _reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", 3),
-    _reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", None),
-    _reorder("ascend:FRACTAL_NZ", "NC", (100, 308), "f16"),
-    _reorder("onednn:ab", "onednn:ba", (301, 203), "f64"),
-    _reorder("onednn:abc", "onednn:cba", (20, 31, 53), "i8"),
-    _reorder("onednn:abc", "onednn:bac", (37, 5, 19), "i16"),
-    _reorder("onednn:abcd", "onednn:cdab", (9, 11, 6, 13), "f32"),
-    _reorder("onednn:abcde", "onednn:edcba", (5, 6, 7, 8, 9), "i8"),
-    _reorder("openvino:os_iyx_osv16_rotate_180", "OIHW", (7, 8, 9, 8), "i16"),
+    reorder("NCHW", "NHWC", (2, 100, 13, 17), "f32"),
+    reorder("NCHW", "NHWC", (3, 35, 11, 7), "i8"),
+    reorder("NHWC", "NCHW", (2, 29, 19, 3), "f16"),
+    reorder("onednn:nChw16c", "NHWC", (2, 35, 7, 9), "f32"),
+    reorder("onednn:nChw32c", "NHWC", (2, 35, 7, 9), "i8"),
+    reorder("onednn:nChw16c", "NCHW", (2, 33, 17, 9), "f16"),
+    reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", 3),
+    reorder("onednn:nChw8c", "onednn:nChw16c", (2, 35, 7, 9), "f32", None),
+    reorder("ascend:FRACTAL_NZ", "NC", (100, 308), "f16"),
+    reorder("onednn:ab", "onednn:ba", (301, 203), "f64"),
+    reorder("onednn:abc", "onednn:cba", (20, 31, 53), "i8"),
+    reorder("onednn:abc", "onednn:bac", (37, 5, 19), "i16"),
+    reorder("onednn:abcd", "onednn:cdab", (9, 11, 6, 13), "f32"),
+    reorder("onednn:abcde", "onednn:edcba", (5, 6, 7, 8, 9), "i8"),
+    reorder("openvino:os_iyx_osv16_rotate_180", "OIHW", (7, 8, 9, 8), "i16"),
 )
 WHOLE = (
-    _reorder("NCHW", "NHWC", (2, 64, 16, 16), "f32"),
-    _reorder("NHWC", "NCHW", (2, 64, 16, 16), "i8"),
-    _reorder("NCHW", "onednn:nChw16c", (2, 32, 16, 16), "f32"),
-    _reorder("NCHW", "onednn:nChw16c", (2, 35, 16, 16), "f32", 3),
-    _reorder("ascend:FRACTAL_NZ", "NC", (64, 128), "f16"),
-    _reorder("onednn:ab", "onednn:ba", (128, 256), "f64"),
-    _reorder("onednn:abc", "onednn:bac", (6, 5, 64), "f32"),
+    reorder("NCHW", "NHWC", (2, 64, 16, 16), "f32"),
+    reorder("NHWC", "NCHW", (2, 64, 16, 16), "i8"),
+    reorder("NCHW", "onednn:nChw16c", (2, 32, 16, 16), "f32"),
+    reorder("NCHW", "onednn:nChw16c", (2, 35, 16, 16), "f32", 3),
+    reorder("ascend:FRACTAL_NZ", "NC", (64, 128), "f16"),
+    reorder("onednn:ab", "onednn:ba", (128, 256), "f64"),
+    reorder("onednn:abc", "onednn:bac", (6, 5, 64), "f32"),
 )
 """Tiles write whole lines by themselves here, if the destination begins at one."""
 

@@ -45,9 +45,10 @@ ZEN_4_PANELS = Variant(64, streams=True, panels=True, processor=ZEN_4)
 VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True), PANELS, ZEN_4_PANELS)
 
 
-def _reorder(
+def reorder(
     source: str, destination: str, shape: tuple[int, ...], dtype: str, pad: float | None = 0, dims: str | None = None
 ) -> Reorder:
+    """The reorder between two layouts of these names; `dims` are those of a name of MACE."""
     left, right = (li.layout(text, dims=dims if text.startswith("mace:") else None) for text in (source, destination))
     return Reorder(left, right, shape, dtype, pad)
 
@@ -61,35 +62,35 @@ def _pitched(shape: tuple[int, ...], dtype: str) -> Reorder:
 
 VARIED = (
     # transposes: whole tiles, tails in both directions, fewer elements than a tile
-    _reorder("onednn:ab", "onednn:ba", (64, 128), "f32"),
-    _reorder("onednn:ab", "onednn:ba", (67, 53), "f32"),
-    _reorder("onednn:ab", "onednn:ba", (128, 96), "f16"),
-    _reorder("onednn:ab", "onednn:ba", (35, 71), "f16"),
-    _reorder("onednn:ab", "onednn:ba", (64, 128), "i8"),
-    _reorder("onednn:ab", "onednn:ba", (33, 37), "i8"),
-    _reorder("onednn:ab", "onednn:ba", (19, 37), "f64"),
-    _reorder("onednn:abcd", "onednn:dcba", (2, 3, 5, 17), "bf16"),
+    reorder("onednn:ab", "onednn:ba", (64, 128), "f32"),
+    reorder("onednn:ab", "onednn:ba", (67, 53), "f32"),
+    reorder("onednn:ab", "onednn:ba", (128, 96), "f16"),
+    reorder("onednn:ab", "onednn:ba", (35, 71), "f16"),
+    reorder("onednn:ab", "onednn:ba", (64, 128), "i8"),
+    reorder("onednn:ab", "onednn:ba", (33, 37), "i8"),
+    reorder("onednn:ab", "onednn:ba", (19, 37), "f64"),
+    reorder("onednn:abcd", "onednn:dcba", (2, 3, 5, 17), "bf16"),
     # interleaves
-    _reorder("NCHW", "NHWC", (2, 3, 17, 23), "f32"),
-    _reorder("NHWC", "NCHW", (1, 3, 32, 33), "i8"),
-    _reorder("NCHW", "NHWC", (2, 4, 16, 16), "f16"),
-    _reorder("NHWC", "NCHW", (2, 36, 5, 7), "u8"),
+    reorder("NCHW", "NHWC", (2, 3, 17, 23), "f32"),
+    reorder("NHWC", "NCHW", (1, 3, 32, 33), "i8"),
+    reorder("NCHW", "NHWC", (2, 4, 16, 16), "f16"),
+    reorder("NHWC", "NCHW", (2, 36, 5, 7), "u8"),
     # blocks, with pads and tails
-    _reorder("NCHW", "onednn:nChw16c", (2, 35, 9, 13), "f32"),
-    _reorder("NCHW", "onednn:nChw16c", (1, 64, 8, 8), "f16"),
-    _reorder("onednn:nChw16c", "NHWC", (2, 35, 5, 7), "f32"),
-    _reorder("NHWC", "onednn:aBcd8b", (1, 29, 5, 9), "i16", -7),
-    _reorder("onednn:aBcd8b", "onednn:nChw16c", (2, 40, 3, 11), "f32", None),
-    _reorder("OIHW", "onednn:OIhw4i16o4i", (33, 18, 3, 3), "i8", 5),
-    _reorder("onednn:OIhw16i16o", "OIHW", (35, 17, 3, 1), "f32"),
-    _reorder("onednn:ab", "ascend:FRACTAL_NZ", (50, 70), "f16", 1.5),
-    _reorder("openvino:bfyx", "openvino:bs_fs_yx_bsv16_fsv16", (17, 33, 3, 4), "i8"),
-    _reorder("NHWC", "mace:IN_OUT_CHANNEL", (1, 7, 9, 10), "f32", dims="NHWC"),
+    reorder("NCHW", "onednn:nChw16c", (2, 35, 9, 13), "f32"),
+    reorder("NCHW", "onednn:nChw16c", (1, 64, 8, 8), "f16"),
+    reorder("onednn:nChw16c", "NHWC", (2, 35, 5, 7), "f32"),
+    reorder("NHWC", "onednn:aBcd8b", (1, 29, 5, 9), "i16", -7),
+    reorder("onednn:aBcd8b", "onednn:nChw16c", (2, 40, 3, 11), "f32", None),
+    reorder("OIHW", "onednn:OIhw4i16o4i", (33, 18, 3, 3), "i8", 5),
+    reorder("onednn:OIhw16i16o", "OIHW", (35, 17, 3, 1), "f32"),
+    reorder("onednn:ab", "ascend:FRACTAL_NZ", (50, 70), "f16", 1.5),
+    reorder("openvino:bfyx", "openvino:bs_fs_yx_bsv16_fsv16", (17, 33, 3, 4), "i8"),
+    reorder("NHWC", "mace:IN_OUT_CHANNEL", (1, 7, 9, 10), "f32", dims="NHWC"),
     # blocks of a source that end in the middle of blocks of the destination
-    _reorder("onednn:nChw4c", "openvino:bs_fs_yx_bsv16_fsv16", (19, 8, 3, 5), "f32", 7),
+    reorder("onednn:nChw4c", "openvino:bs_fs_yx_bsv16_fsv16", (19, 8, 3, 5), "f32", 7),
     # blocks that do not nest
-    _reorder("onednn:Acdb48a", "onednn:Acdb32a", (96, 16, 3, 3), "f32"),
-    _reorder("onednn:Acdb32a", "onednn:Acdb48a", (100, 5, 3, 1), "i8"),
+    reorder("onednn:Acdb48a", "onednn:Acdb32a", (96, 16, 3, 3), "f32"),
+    reorder("onednn:Acdb32a", "onednn:Acdb48a", (100, 5, 3, 1), "i8"),
     # gaps between rows
     _pitched((45, 83), "f32"),
 )
