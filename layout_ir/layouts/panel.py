@@ -22,6 +22,9 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple
 from layout_ir.layouts.tiling import Tile
 
+SHARED_TRIPS = 8
+"""Trips of a loop from which on threads share it evenly enough."""
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -57,12 +60,31 @@ class Panel:
         """Elements of a run in a whole panel."""
         return math.prod((self.steps[i] for i in self.run), start=self.group.stretch)
 
-    @property
-    def written_length(self) -> int:
+    def written_length(self, threads: bool) -> int:
         """Elements that panels write without an end: those of a run, or of all runs between which lines are carried."""
+        length = self.run_length
+        for i in self.carried_along(threads):
+            length = length // self.steps[i] * self.group.axes[i].extent
+        return length
+
+    def carried_along(self, threads: bool) -> tuple[int, ...]:
+        """
+        The axes of the innermost loops along which parts of lines are carried, innermost first.
+
+        Where all steps of the carried axis end, those of the next step of another axis may begin. But threads begin
+        anywhere along the axis that they share.
+        """
         if self.carried is None:
-            return self.run_length
-        return self.run_length // self.steps[self.carried] * self.group.axes[self.carried].extent
+            return ()
+        along = [self.carried]
+        axes, outwards = self.group.axes, self.group.run_axes
+        outwards = outwards[outwards.index(self.carried) + 1 :]
+        own = self.walk(threads)[threads:-1]
+        for i, outer in zip(reversed(own), outwards, strict=False):
+            if i != outer or self.steps[i] != 1 or not axes[i].is_full:
+                break
+            along.append(i)
+        return tuple(along)
 
     @property
     def least(self) -> tuple[int, ...]:
@@ -94,6 +116,14 @@ class Panel:
         axes = self.group.axes
         cut = [i for i, axis in enumerate(axes) if axis.extent > self.steps[i]]
         return tuple(sorted(cut, key=lambda i: (i == self.carried, -axes[i].source_stride)))
+
+    def walk(self, threads: bool) -> tuple[int, ...]:
+        """The same; where threads are to share the panels, with an axis outermost that they can share evenly."""
+        trips = {i: -(-self.group.axes[i].extent // self.steps[i]) for i in self.walked if i != self.carried}
+        if not threads or not trips:
+            return self.walked
+        shared = next((i for i, count in trips.items() if count >= SHARED_TRIPS), max(trips, key=trips.__getitem__))
+        return (shared, *(i for i in self.walked if i != shared))
 
     def scratch_box(self, position: int) -> Box:
         """One box as a copy from the source to the scratch of a whole panel, the axes joined as `joined` tells."""

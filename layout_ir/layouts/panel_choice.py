@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
-from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel import SHARED_TRIPS, Panel
 from layout_ir.layouts.panel_costs import DEFAULT_COSTS, SCRATCH_BYTES, PanelCosts, has_ends, overhead
 from layout_ir.layouts.panel_group import Group, is_regular
 from layout_ir.layouts.panel_overrun import with_overrun
@@ -23,9 +23,6 @@ ROW_BYTES = (2048, 1536, 1024, 512, 256, 192, 128, 96, 64)
 
 LEAST_RUN_BYTES = 192
 """Length that is written in one go below which its ends cost as much as writing its lines in parts."""
-
-SHARED_TRIPS = 8
-"""Trips of a loop from which on threads share it evenly enough."""
 
 ChooseTile = Callable[[Box, int], Tile | None]
 """The tile of a box, for a source of so many elements."""
@@ -67,17 +64,18 @@ def choose_panel(
     fitting = [
         panel
         for panel in panels
-        if _fits(panel, element_bytes)
+        if _fits(panel, element_bytes, threads)
         and (panel.carried is None or has_ends(panel, element_bytes, at_lines))
         and not (threads and _is_one_sequence(panel))
     ]
-    ordered = sorted(fitting, key=lambda panel: overhead(panel, costs, element_bytes, at_lines))
+    ordered = sorted(fitting, key=lambda panel: overhead(panel, costs, element_bytes, at_lines, threads))
     with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in ordered)
     return next((panel for panel in with_tiles if panel is not None), None)
 
 
-def _fits(panel: Panel, element_bytes: int) -> bool:
-    return panel.size * element_bytes <= SCRATCH_BYTES and panel.written_length * element_bytes >= LEAST_RUN_BYTES
+def _fits(panel: Panel, element_bytes: int, threads: bool) -> bool:
+    is_long = panel.written_length(threads) * element_bytes >= LEAST_RUN_BYTES
+    return is_long and panel.size * element_bytes <= SCRATCH_BYTES
 
 
 def _is_one_sequence(panel: Panel) -> bool:

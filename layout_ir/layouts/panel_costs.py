@@ -81,11 +81,11 @@ class PanelCosts:
 DEFAULT_COSTS = PanelCosts()
 
 
-def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool) -> float:
+def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool, threads: bool) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
     rows = source_rows(panel)
     run, row = panel.run_length * element_bytes, rows.length * element_bytes
-    written = min(panel.written_length * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
+    written = min(panel.written_length(threads) * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
     cost = (costs.end_bytes if has_ends(panel, element_bytes, at_lines) else costs.end_bytes / 16) / written
     size = panel.size * element_bytes
     if panel.carried is not None:

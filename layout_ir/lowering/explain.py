@@ -21,7 +21,6 @@ from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.panel_loops import walk_order
 from layout_ir.lowering.panel_requests import asked_region, asked_rows, ends_ahead
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
@@ -148,7 +147,7 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
     if panel.group.stretch > 1:
         covered.append(f"{panel.group.stretch} cells that {len(panel.group.boxes)} copies share")
     lines.append(f"  panel of {' x '.join(covered)}, {panel.size * width} bytes of scratch: tiles alone would {fault}")
-    walk = walk_order(panel, schedule.threads)
+    walk = panel.walk(schedule.threads)
     if walk:
         first = " (parallel)" if schedule.threads else ""
         loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
@@ -160,7 +159,8 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
         lines.append(f"  asks for the rows of the next {axes[walk[-1]].name} while it is written")
     streamed = f"  streams whole lines from there, in runs of {panel.run_length * width} bytes"
     if panel.carried is not None:
-        streamed += f"; what is left of a line goes on to the next {axes[panel.carried].name}"
+        along = " or ".join(axes[i].name for i in panel.carried_along(schedule.threads))
+        streamed += f"; what is left of a line goes on to the next {along}"
     elif ahead := ends_ahead(panel, walk, schedule):
         streamed += f"; asks for the lines of their ends {ahead} elements ahead"
     return [*lines, streamed]

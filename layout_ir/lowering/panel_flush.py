@@ -29,6 +29,8 @@ class Flush:
     """First step of the shared axes that are cut into panels."""
     counts: Mapping[int, SSAValue]
     """Steps in this panel of the shared axes that have several."""
+    along: tuple[int, ...]
+    """The axes along which parts of lines are carried; none where they are not."""
     requests: Requests | None
     """Asks for the source of the next panel meanwhile."""
     ahead: int
@@ -64,21 +66,22 @@ class Flush:
     def _run(self, source: SSAValue, target: SSAValue, length: SSAValue) -> None:
         """One run; what is left of its last line goes where the next panel begins."""
         runs = LineRuns(self.builder, self.scratch, self.destination, self.ahead)
-        carried = self.panel.carried
-        if carried is None:
+        if not self.along:
             runs.copy(source, target, runs.ends(target, length))
             return
-        has_begun = self.builder.minimum(self.starts[carried], 1)
-        runs.copy(source, target, runs.carried_ends(target, length, has_begun, self._steps_left(carried)))
+        has_begun = self.builder.minimum(self.builder.place([(self.starts[i], 1) for i in self.along], 0), 1)
+        runs.copy(source, target, runs.carried_ends(target, length, has_begun, self._steps_left()))
         place, end = map(AffineExpr.dimension, (0, 1))
         left = runs.line(self.builder.index(place + end - runs.lanes, [source, length]))
         before = self.builder.index(place - runs.lanes, [source])
         self.builder.insert(vector.StoreOp(left, self.scratch, [before]))
 
-    def _steps_left(self, carried: int) -> SSAValue:
-        """Steps of the axis along which lines are carried that are behind this panel."""
-        start, count = map(AffineExpr.dimension, (0, 1))
-        extent = self.panel.group.axes[carried].extent
-        return self.builder.index(
-            AffineExpr.constant(extent) - start - count, [self.starts[carried], self.counts[carried]]
-        )
+    def _steps_left(self) -> SSAValue:
+        """Steps of the axes along which lines are carried that are behind this panel: of all axes together."""
+        axes = self.panel.group.axes
+        left, values = AffineExpr.constant(0), list[SSAValue]()
+        for i in self.along:
+            start, count = (AffineExpr.dimension(len(values) + number) for number in range(2))
+            left = left + axes[i].extent - start - count
+            values += [self.starts[i], self.counts.get(i, self.builder.constant(1))]
+        return self.builder.index(left, values)

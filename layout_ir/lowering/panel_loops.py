@@ -13,7 +13,6 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Load
@@ -44,7 +43,7 @@ Values = dict[int, SSAValue]
 
 def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> None:
     """The loops over the panels of a group of boxes."""
-    walk = walk_order(panel, schedule.threads)
+    walk, along = panel.walk(schedule.threads), panel.carried_along(schedule.threads)
     is_shared = schedule.threads and bool(walk)
     scratch = None if is_shared else _scratch(builder, panel, buffers)
     starts: Values = {}
@@ -52,6 +51,7 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
         if is_shared and builder.unknown is not None:
             starts = loops.enter_context(_in_one_loop(builder, panel, [i for i in panel.walked if i != panel.carried]))
             walk, is_shared = tuple(i for i in panel.walked if i == panel.carried), False
+            along = walk
             scratch = _scratch(builder, panel, buffers)
         for number, i in enumerate(walk):
             axis = panel.group.axes[i]
@@ -75,16 +75,7 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
         rows = asked_rows(panel, tuple(starts), schedule)
         behind = line_behind(schedule)
         requests = rows and Requests(builder, panel, rows, buffers.source, starts, counts, schedule.lanes, behind)
-        Flush(builder, panel, scratch, buffers.destination, starts, counts, requests, ahead).emit()
-
-
-def walk_order(panel: Panel, threads: bool) -> tuple[int, ...]:
-    """The axes of the loops over panels, outermost first; with threads, one outermost that they can share evenly."""
-    trips = {i: -(-panel.group.axes[i].extent // panel.steps[i]) for i in panel.walked if i != panel.carried}
-    if not threads or not trips:
-        return panel.walked
-    shared = next((i for i, count in trips.items() if count >= SHARED_TRIPS), max(trips, key=trips.__getitem__))
-    return (shared, *(i for i in panel.walked if i != shared))
+        Flush(builder, panel, scratch, buffers.destination, starts, counts, along, requests, ahead).emit()
 
 
 def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
