@@ -68,8 +68,11 @@ def choose_panel(
         and (panel.carried is None or has_ends(panel, element_bytes, at_lines))
         and not (threads and _is_one_sequence(panel))
     ]
-    ordered = sorted(fitting, key=lambda panel: overhead(panel, costs, element_bytes, at_lines, threads))
-    with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in ordered)
+
+    def cost(panel: Panel) -> float:
+        return overhead(panel, costs, element_bytes, at_lines=at_lines, threads=threads)
+
+    with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in sorted(fitting, key=cost))
     return next((panel for panel in with_tiles if panel is not None), None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
@@ -56,6 +57,15 @@ class PanelCosts:
     near_bytes: int = 26 << 10
     """Size of a scratch buffer that mostly stays in a first level cache."""
 
+    region_bytes: int = 96 << 10
+    """Size of the largest region of which the next one is asked for, so that caches hold both and the scratch."""
+
+    kept_region_bytes: int = 96 << 10
+    """The same for panels that mostly stay in a first level cache, and go on with rows: these need regions less."""
+
+    large_region: float = 0
+    """What a region of more than that costs, for every byte."""
+
     region_near_bytes: int = 80 << 10
     """The same for parts of such a region."""
 
@@ -81,7 +91,7 @@ class PanelCosts:
 DEFAULT_COSTS = PanelCosts()
 
 
-def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool, threads: bool) -> float:
+def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: bool, threads: bool) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
     rows = source_rows(panel)
     run, row = panel.run_length * element_bytes, rows.length * element_bytes
@@ -91,12 +101,20 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool
     if panel.carried is not None:
         cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    has_come = region_axis(panel, panel.walked, element_bytes) is not None
+    has_come = next_region(panel, panel.walked, element_bytes, costs) is not None
     visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, rows, costs, element_bytes)
     cost += visit / row * _density(panel)
     near = costs.region_near_bytes if has_come else costs.near_bytes
     cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
+    if has_come and region_axis(panel, panel.walked, element_bytes, costs.kept_region_bytes) is None:
+        cost += costs.large_region
     return cost + (costs.driven_out if kept > costs.kept_bytes else 0)
+
+
+def next_region(panel: Panel, walk: Sequence[int], element_bytes: int, costs: PanelCosts) -> int | None:
+    """The axis that leads to the region of the source that is asked for while one is moved; None for no such region."""
+    goes_on = _goes_on_near(panel, source_rows(panel), costs, element_bytes)
+    return region_axis(panel, walk, element_bytes, costs.kept_region_bytes if goes_on else costs.region_bytes)
 
 
 def has_ends(panel: Panel, element_bytes: int, at_lines: bool) -> bool:
@@ -113,11 +131,15 @@ def _density(panel: Panel) -> float:
 
 def _visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> float:
     """What a visit to a row of the source costs."""
-    is_read_on, row = _is_read_on(panel), rows.length * element_bytes
-    is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, rows, costs, element_bytes)
-    if is_read_on and is_near and row >= costs.read_on_bytes:
+    if _goes_on_near(panel, rows, costs, element_bytes):
         return _near_visit_bytes(panel, rows, costs) if costs.counts_first_visits else costs.near_visit_bytes
-    return costs.visit_bytes if is_read_on or panel.carried is None else costs.far_visit_bytes
+    return costs.visit_bytes if _is_read_on(panel) or panel.carried is None else costs.far_visit_bytes
+
+
+def _goes_on_near(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> bool:
+    """Whether the next panel goes on with long rows of the source, and little is moved until then."""
+    is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, rows, costs, element_bytes)
+    return is_near and rows.length * element_bytes >= costs.read_on_bytes and _is_read_on(panel)
 
 
 def _near_visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts) -> float:

@@ -17,25 +17,22 @@ from layout_ir.layouts.symbols import is_symbolic
 LEAST_BYTES = 16 << 10
 """Size of the smallest region: two smaller ones would fit into a first level cache, and need no other care."""
 
-MOST_BYTES = 96 << 10
-"""Size of the largest: two larger ones, and the scratch, would fill too much of a second level cache."""
-
 LEAST_REGIONS = 4
 """Regions that follow each other at least, as what is asked for behind the last one is of no use."""
 
 
-def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | None:
+def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_bytes: int) -> int | None:
     """
     The axis that leads from one region to the next, where loops over the axes `walk`, outermost first, run over panels.
 
-    None where panels take no regions of a good size, where each takes the lines behind those of the one before, and
-    where what they write lies far apart, as that is what takes the time then.
+    None where panels take no regions of a good size, of `most_bytes` at most, where each takes the lines behind those
+    of the one before, and where what they write lies far apart, as that is what takes the time then.
     """
     axes = panel.group.main.axes
     taken = [panel.steps[i] if i < panel.group.shared else axis.valid for i, axis in enumerate(axes)]
     for i in reversed(walk):
         size = math.prod(taken) * element_bytes
-        if is_symbolic(size) or size > MOST_BYTES:
+        if is_symbolic(size) or size > most_bytes:
             return None
         if _parts(axes, taken, [axis.source_stride for axis in axes]) == 1:
             if _parts(axes, taken, [axis.destination_stride for axis in axes]) > 1:

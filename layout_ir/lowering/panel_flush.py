@@ -81,7 +81,10 @@ class Flush:
         axes = self.panel.group.axes
         left, values = AffineExpr.constant(0), list[SSAValue]()
         for i in self.along:
-            start, count = (AffineExpr.dimension(len(values) + number) for number in range(2))
+            start, count = AffineExpr.dimension(len(values)), AffineExpr.constant(1)
+            values.append(self.starts[i])
+            if i in self.counts:
+                count = AffineExpr.dimension(len(values))
+                values.append(self.counts[i])
             left = left + axes[i].extent - start - count
-            values += [self.starts[i], self.counts.get(i, self.builder.constant(1))]
         return self.builder.index(left, values)

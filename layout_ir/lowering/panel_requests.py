@@ -20,10 +20,9 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_costs import has_ends
+from layout_ir.layouts.panel_costs import has_ends, next_region
 from layout_ir.layouts.panel_source import SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.line_sequences import STREAMS
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -41,7 +40,8 @@ def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int |
     """The axis of which a panel asks for the next region; None where there are none, or it asks in another way."""
     if not schedule.prefetches or schedule.preferences.prefetch_tiles:
         return None
-    return region_axis(panel, walk, LINE_BYTES // schedule.lanes)
+    costs = schedule.processor.costs_of_panels(at_lines=schedule.at_line)
+    return next_region(panel, walk, LINE_BYTES // schedule.lanes, costs)
 
 
 def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceRows | None:

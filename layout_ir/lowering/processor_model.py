@@ -146,6 +146,9 @@ ZEN_4_PANELS = PanelCosts(
     region_visit_bytes=3,
     read_on_bytes=128,
     near_bytes=16 << 10,
+    region_bytes=512 << 10,
+    kept_region_bytes=256 << 10,
+    large_region=0.15,
     region_near_bytes=3840,
     tiny_bytes=1152,
     far=0.34,
@@ -154,7 +157,8 @@ ZEN_4_PANELS = PanelCosts(
 )
 """
 Fitted to 148 copies with up to 23 panels each. Large buffers cost more since the next panel is asked for: of 105 copies
-measured then, those that are chosen take 1.1 times as long as the best ones.
+measured then, those that are chosen take 1.1 times as long as the best ones. Regions of more than 96 KB are 1.5 times
+as fast where they have been asked for, up to 512 KB, unless panels of rows stay in a first level cache.
 """
 
 ZEN_4_INSIDE = replace(ZEN_4_PANELS, counts_first_visits=True, set_places=8)

@@ -211,7 +211,9 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
     at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
     if fault == WRITES_PARTS and inside and at_line:
         costs, width = schedule.processor.costs_of_panels(at_lines=False), LINE_BYTES // schedule.lanes
-        own, common = (1 + overhead(panel, costs, width, False, schedule.threads) for panel in (inside, at_line))
+        own, common = (
+            1 + overhead(panel, costs, width, at_lines=False, threads=schedule.threads) for panel in (inside, at_line)
+        )
         inside = inside if common > WORTH_TWO_PANELS * own else at_line
     staged = None if fault else _staged(group, source_size, schedule, writes_pads)
     return Part(group, inside, at_line, fault, staged)

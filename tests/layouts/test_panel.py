@@ -11,9 +11,10 @@ import pytest
 import layout_ir as li
 from layout_ir.layouts import panel_choice
 from layout_ir.layouts.affine import constant_value
-from layout_ir.layouts.panel import Panel
+from layout_ir.layouts.panel import SHARED_TRIPS, Panel
 from layout_ir.layouts.panel_choice import choose_panel
 from layout_ir.layouts.panel_group import Group, group_boxes
+from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import Tile, choose_tile
@@ -139,8 +140,34 @@ def test_the_steps_of_tiles_are_those_of_the_axes_that_became_one(case: tuple[st
 def test_lines_are_carried_where_runs_go_on(case: tuple[str, str, tuple[int, ...], str], carried: int | None) -> None:
     (found,) = [panel for _, panel in panels(case) if panel is not None]
     assert found.carried == carried
-    assert (found.written_length > found.run_length) == (carried is not None)
+    assert (found.written_length(threads=False) > found.run_length) == (carried is not None)
     assert found.walked[-1:] == ((carried,) if carried is not None else found.walked[-1:])
+
+
+@pytest.mark.parametrize(
+    "destination, shape, threads, along",
+    [
+        # rows of a follow each other in the order of b, and c is whole in every panel
+        ("onednn:cba", (1119, 200, 300), False, "ab"),
+        # threads share b, and begin anywhere along it
+        ("onednn:cba", (1119, 200, 300), True, "a"),
+        # behind every row there is a gap
+        ("strided<[1, 1200, 240000]>", (1119, 200, 300), False, "a"),
+        # a panel takes several steps of b
+        ("onednn:cba", (1119, 200, 30), False, "a"),
+        # the next panel takes the rest of c
+        ("onednn:cba", (1119, 200, 900), False, "a"),
+    ],
+)
+def test_lines_are_carried_to_the_row_behind(
+    destination: str, shape: tuple[int, ...], threads: bool, along: str
+) -> None:
+    boxes, _ = boxes_of("onednn:abc", destination, shape, "i8")
+    (group,) = group_boxes(boxes, 1)
+    panel = panel_of(group, [1] * group.shared, Wanted(192, 300, carries=True), 1)
+    extents = {panel.group.axes[i].name: panel.group.axes[i].extent for i in panel.carried_along(threads)}
+    assert "".join(extents) == along
+    assert panel.written_length(threads) == math.prod(extents.values())
 
 
 def test_threads_have_panels_to_share() -> None:
@@ -149,7 +176,7 @@ def test_threads_have_panels_to_share() -> None:
     chosen = choose_panel(group, lambda box, elements: choose_tile(box, 64, elements), size, 1, threads=True)
     assert chosen is not None
     apart = [i for i in chosen.walked if i != chosen.carried]
-    assert max(group.axes[i].extent // chosen.steps[i] for i in apart) >= panel_choice.SHARED_TRIPS
+    assert max(group.axes[i].extent // chosen.steps[i] for i in apart) >= SHARED_TRIPS
 
 
 @pytest.mark.parametrize(

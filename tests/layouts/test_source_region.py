@@ -7,10 +7,11 @@ import math
 import pytest
 
 import layout_ir as li
+from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts, next_region
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, MOST_BYTES, region_axis
+from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, region_axis
 
 MANY, FEW = 9, LEAST_REGIONS - 1
 
@@ -37,9 +38,30 @@ def test_axis(source: str, destination: str, shape: tuple[int, ...], dtype: str,
     (box,) = make_plan(left, right).boxes
     group = Group.of([box])
     panel = panel_of(group, [1] * group.shared, Wanted(4096, 128, carries=False), width)
-    found = region_axis(panel, panel.walked, width)
+    found = region_axis(panel, panel.walked, width, DEFAULT_COSTS.region_bytes)
     assert (None if found is None else panel.group.axes[found].name) == expected
     if found is not None:
         inside = panel.walked[panel.walked.index(found) + 1 :]
         taken = [axis.extent if i in inside else panel.steps[i] for i, axis in enumerate(group.axes)]
-        assert LEAST_BYTES <= math.prod(taken) * width <= MOST_BYTES
+        assert LEAST_BYTES <= math.prod(taken) * width <= DEFAULT_COSTS.region_bytes
+
+
+@pytest.mark.parametrize(
+    "shape, row_bytes, expected",
+    [
+        ((MANY, 100, 300), 64, "a"),  # both regions fit beside a panel
+        ((MANY, 200, 300), 64, "a"),  # rows are too short to go on with
+        ((MANY, 200, 300), 128, None),  # the next panel goes on with rows
+        ((MANY, 200, 300), 300, "a"),  # too much is moved until then
+        ((MANY, 300, 300), 64, None),
+    ],
+)
+def test_large_regions_are_for_panels_that_do_not_go_on_with_rows(
+    shape: tuple[int, ...], row_bytes: int, expected: str | None
+):
+    left, right = (li.layout(name).index_map(shape, "i8") for name in ("onednn:abc", "onednn:acb"))
+    (box,) = make_plan(left, right).boxes
+    panel = panel_of(Group.of([box]), [1] * 3, Wanted(256, row_bytes, carries=False), 1)
+    costs = PanelCosts(near_bytes=40 << 10, kept_region_bytes=40_000, region_bytes=80_000)
+    found = next_region(panel, panel.walked, 1, costs)
+    assert (None if found is None else panel.group.axes[found].name) == expected

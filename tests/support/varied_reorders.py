@@ -145,8 +145,11 @@ def small_panels(*, carry: bool = False) -> Generator[None]:
         yield
 
 
-def _overhead_unless_carried(panel: Panel, costs: PanelCosts, element_bytes: int, at_lines: bool) -> float:
-    return overhead(panel, costs, element_bytes, at_lines) - 1000 * (panel.carried is not None)
+def _overhead_unless_carried(
+    panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: bool, threads: bool
+) -> float:
+    cost = overhead(panel, costs, element_bytes, at_lines=at_lines, threads=threads)
+    return cost - 1000 * (panel.carried is not None)
 
 
 def source_and_expected(case: Reorder, seed: int) -> tuple[np.ndarray, np.ndarray]:

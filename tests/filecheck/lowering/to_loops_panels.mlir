@@ -126,6 +126,25 @@ func.func @carried(%x: !wide, %y: !tall) {
   func.return
 }
 
+!deep = memref<1119x5x300xi8>
+!reversed = memref<1119x5x300xi8, #layout.format<"onednn:cba">>
+
+// where all of a has been written, what is left of a line goes on to the next b, as long as there is one
+// ZEN-LABEL: func.func @reversed(
+// ZEN:         scf.for %b =
+// ZEN:           scf.for %a_panel =
+// ZEN:             %[[COUNT:.*]] = arith.minui
+// ZEN:             scf.for %c =
+// ZEN:               %[[STARTS:.*]] = affine.apply affine_map<(d0, d1) -> ((d0 + d1))> (%a_panel, %b)
+// ZEN-NEXT:          %[[BEGUN:.*]] = arith.minui %[[STARTS]], %{{.*}} : index
+// ZEN-NEXT:          %[[LEFT:.*]] = affine.apply affine_map<{{.*}}1119{{.*}}> (%a_panel, %[[COUNT]], %b)
+// ZEN:               affine.apply affine_map<{{.*}}mod 64{{.*}}* -64{{.*}}> (%{{.*}}, %{{.*}}, %[[BEGUN]])
+// ZEN:               affine.apply affine_map<{{.*}}d2 * -64{{.*}}> (%[[COUNT]], %{{.*}}, %[[LEFT]])
+func.func @reversed(%x: !deep, %y: !reversed) {
+  layout.copy %x, %y : !deep to !reversed
+  func.return
+}
+
 // tiles write whole lines by themselves, but for a destination that begins inside of one
 // CHECK-LABEL: func.func @whole(
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
