@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
-from layout_ir.layouts.panel_source import SourceRows, places_of_rows, source_rows
+from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
@@ -50,6 +50,9 @@ class PanelCosts:
 
     region_visit_bytes: float = 14
     """The same where rows are parts of a region of the source that has come into a second level cache before."""
+
+    many_rows: float = 1
+    """The part of a visit that is left where there are so many that they are asked for while panels are written."""
 
     read_on_bytes: int = 96
     """Length of a row from which on it is cheap to go on with it: two panels read most lines of a shorter one."""
@@ -133,7 +136,8 @@ def _visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts, element_byte
     """What a visit to a row of the source costs."""
     if _goes_on_near(panel, rows, costs, element_bytes):
         return _near_visit_bytes(panel, rows, costs) if costs.counts_first_visits else costs.near_visit_bytes
-    return costs.visit_bytes if _is_read_on(panel) or panel.carried is None else costs.far_visit_bytes
+    visit = costs.visit_bytes if _is_read_on(panel) or panel.carried is None else costs.far_visit_bytes
+    return visit * costs.many_rows if rows.count >= STREAMS else visit
 
 
 def _goes_on_near(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> bool:

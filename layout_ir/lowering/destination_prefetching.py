@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import is_copy
@@ -15,7 +16,6 @@ from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
     LEAST_LINES_AHEAD,
     PAGE_LINES,
-    STREAMS,
     joined,
     longest,
     trips_of,

@@ -18,9 +18,6 @@ stops: 4096 to 6144 were the fastest for 1 to 64 sequences.
 LEAST_LINES_AHEAD = 2
 """How far ahead a sequence of lines is asked for, at least: memory delivers one line while a tile is shuffled."""
 
-STREAMS = 16
-"""Rows from which on a processor's own prefetcher does not follow them all."""
-
 PAGE_LINES = 64
 """Lines of a page, which are also those after which the sets of a first-level cache repeat."""
 

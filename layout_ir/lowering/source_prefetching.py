@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, is_copy
@@ -14,7 +15,6 @@ from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
     LEAST_LINES_AHEAD,
     PAGE_LINES,
-    STREAMS,
     joined,
     longest,
     shared_row,

@@ -13,6 +13,7 @@ from layout_ir.layouts import panel_choice
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel import SHARED_TRIPS, Panel
 from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.panel_costs import PanelCosts, overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.plan import Box
@@ -253,3 +254,12 @@ def test_long_stretches_are_shared_by_boxes_that_read_the_same_lines():
     boxes, _ = boxes_of("onednn:abcd", "mace:IN_OUT_CHANNEL", (2, 56, 56, 35), "f32")
     assert len(boxes) == 2
     assert len(group_boxes(boxes, 4)) == 1
+
+
+@pytest.mark.parametrize("rows, costs_less", [(8, False), (16, True), (64, True)])
+def test_visits_to_many_rows_cost_less_where_they_are_asked_for(rows: int, costs_less: bool) -> None:
+    boxes, _ = boxes_of("onednn:ab", "onednn:ba", (1009, 3001), "i8")
+    (group,) = group_boxes(boxes, 1)
+    panel = panel_of(group, [1] * group.shared, Wanted(rows, 300, carries=False), 1)
+    asked, alone = (overhead(panel, PanelCosts(many_rows=share), 1, at_lines=True, threads=False) for share in (0.5, 1))
+    assert (asked < alone) == costs_less
