@@ -12,9 +12,6 @@ from layout_ir.layouts.symbols import is_symbolic
 STREAMS = 16
 """Rows from which on a processor's own prefetcher does not follow them all."""
 
-SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
-"""Bytes after which the sets of a second level cache repeat, and lines of each: 1 MiB on Zen 4."""
-
 
 @dataclass(frozen=True)
 class SourceRows:
@@ -67,16 +64,3 @@ def places_of_rows(panel: Panel, rows: SourceRows, repeat: int, places: int) -> 
     """
     stride = panel.group.main.axes[rows.longest_across].source_stride
     return None if is_symbolic(stride) else places * repeat // math.gcd(stride, repeat)
-
-
-def are_worth_asking(panel: Panel, rows: SourceRows, element_bytes: int) -> bool:
-    """
-    Whether it is worth to ask for the rows of a panel while the one before is written.
-
-    It is not where they are so few that a processor's own prefetcher follows them, and where so many belong to one set
-    of a second level cache that they drive each other out.
-    """
-    if rows.count < STREAMS:
-        return False
-    places = places_of_rows(panel, rows, SETS_BYTES // element_bytes, PLACES_OF_SET)
-    return places is None or rows.taken[rows.longest_across] <= places

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import has_ends, next_region
-from layout_ir.layouts.panel_source import SourceRows, are_worth_asking, source_rows
+from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -30,6 +30,9 @@ from layout_ir.lowering.schedule import Schedule
 
 ENDS_AHEAD_BYTES = 4096
 """What is written between asking for the lines at the ends of runs and writing them, at least."""
+
+SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
+"""Bytes after which the sets of a second level cache repeat, and lines of each: 1 MiB on Zen 4."""
 
 
 def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int | None:
@@ -53,13 +56,17 @@ def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows |
     """
     The rows that are worth to be asked for ahead, where the next panel follows along the axis `following`.
 
-    None where they are not, and where it is not known how far away the next ones are.
+    None where they are so few that a processor's own prefetcher follows them, where so many belong to one set of a
+    second level cache that they drive each other out, and where it is not known how far away the next ones are.
     """
     rows = source_rows(panel)
     axes = panel.group.main.axes
     if is_symbolic(axes[following].source_stride) or any(map(is_symbolic, rows.taken)):
         return None
-    return rows if all(axis.is_full for axis in axes) and are_worth_asking(panel, rows, element_bytes) else None
+    if any(not axis.is_full for axis in axes) or rows.count < STREAMS:
+        return None
+    places = places_of_rows(panel, rows, SETS_BYTES // element_bytes, PLACES_OF_SET)
+    return rows if places is None or rows.taken[rows.longest_across] <= places else None
 
 
 def line_behind(schedule: Schedule) -> int:
