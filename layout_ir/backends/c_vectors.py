@@ -232,6 +232,9 @@ class VectorRules:
             times = op.attributes.get("times")
             for _ in range(times.value.data if isinstance(times, IntegerAttr) else 1):
                 self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
+            if "both_lines" in op.attributes and isinstance(op, vector.StoreOp):
+                last = ahead.value.data + lane_count(op.vector.type) - 1
+                self._printer.line(f"__builtin_prefetch({place} + {last}{hint});")
 
     def _pieces(
         self, op: vector.MaskedLoadOp | vector.MaskedStoreOp, vector_name: str

@@ -18,6 +18,7 @@ from layout_ir.lowering.line_sequences import (
     PAGE_LINES,
     joined,
     longest,
+    shared_row,
     trips_of,
     walked,
 )
@@ -42,6 +43,9 @@ MIXED_LINES = 256
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""
 
+CACHED_LINES_AHEAD = 16
+"""The same for rows with gaps between them that stay in the caches."""
+
 
 def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
     """
@@ -51,10 +55,35 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
     """
     if schedule.streams:
         return _parts_ahead(box, tile, levels, schedule)
-    is_near = box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes
-    if is_near or not schedule.narrows or not schedule.processor.asks_for_destination:
+    if box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes:
+        return 0
+    if schedule.processor.asks_across_gaps and is_copy(tile.network) and has_gaps(box):
+        return _rows_ahead(box, levels, (CACHED_LINES_AHEAD if schedule.narrows else LINES_AHEAD) * schedule.lanes)
+    if not schedule.narrows or not schedule.processor.asks_for_destination:
         return 0
     return _written_ahead(box, tile, levels, schedule.lanes)
+
+
+def asks_both_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether a tile asks for both lines in which a vector of a later row may lie, where gaps are between rows."""
+    if not schedule.processor.asks_across_gaps or not is_copy(tile.network):
+        return False
+    strides = [axis.destination_stride for axis in box.axes if axis.destination_stride != 1]
+    if not schedule.streams and not has_gaps(box):
+        return False
+    return not schedule.at_line or any(is_symbolic(stride) or stride % schedule.lanes for stride in strides)
+
+
+def has_gaps(box: Box) -> bool:
+    """Whether there are gaps between rows that are copied."""
+    return all(axis.destination_stride == 1 or axis.destination_stride > shared_row(box) for axis in box.axes)
+
+
+def _rows_ahead(box: Box, levels: Sequence[LoopLevel], least: int) -> int:
+    """By how many elements, at least so many, later rows are ahead: the same part of a row. 0 where there are none."""
+    strides = [(box.axes[level.axis].destination_stride, level.step) for level in levels]
+    step = min((stride * step for stride, step in strides if stride > 1 and not is_symbolic(stride)), default=0)
+    return step * -(-least // step) if step else 0
 
 
 def _parts_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
@@ -73,11 +102,7 @@ def _parts_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
         if len(rows) <= STREAMS or not schedule.processor.asks_for_ends:
             return 0  # the processor itself follows as many
         lines = LEAST_LINES_AHEAD
-    strides = [(box.axes[level.axis].destination_stride, level.step) for level in levels]
-    step = min((stride * step for stride, step in strides if stride > 1 and not is_symbolic(stride)), default=0)
-    if not step or covers_whole_lines(box, tile, schedule.lanes):
-        return 0
-    return step * -(-lines * schedule.lanes // step)  # which leads from a part of a line to such a part
+    return 0 if covers_whole_lines(box, tile, schedule.lanes) else _rows_ahead(box, levels, lines * schedule.lanes)
 
 
 def _written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:

@@ -25,7 +25,7 @@ from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, 
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.prefetch_attribute import with_prefetch
+from layout_ir.lowering.prefetch_attribute import SECOND_LEVEL, with_prefetch
 from layout_ir.lowering.schedule import Schedule
 
 ENDS_AHEAD_BYTES = 4096
@@ -132,7 +132,7 @@ class Requests:
         stride = self.panel.group.main.axes[following].source_stride
         ahead = self.panel.steps[following] * stride + (self.behind if stride == 1 else 0)
         kind = VectorType(cast("MemRefType[Attribute]", self.source.type).element_type, [1])
-        self.builder.insert(with_prefetch(vector.LoadOp(self.source, [place], kind), ahead, is_far=True))
+        self.builder.insert(with_prefetch(vector.LoadOp(self.source, [place], kind), ahead, locality=SECOND_LEVEL))
 
     def _count(self, i: int) -> SSAValue:
         """Steps of an axis in this panel."""

@@ -9,22 +9,34 @@ from __future__ import annotations
 from typing import TypeVar
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr
 
 from layout_ir.layouts.symbols import is_symbolic
 
-SECOND_LEVEL = 2
-"""The attribute `locality` of an access that asks for lines to come into a second level cache, as `memref.prefetch`."""
+FIRST_LEVEL, SECOND_LEVEL = 3, 2
+"""
+The attribute `locality`, as of `memref.prefetch`: which cache an access asks for lines to come into, to be read.
+
+Without it loads ask for the first level, and stores for lines of their own there, to be written.
+"""
 
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
 
 
-def with_prefetch(operation: Access, ahead: int, *, is_far: bool = False, times: int = 1) -> Access:
-    """A load or store that also asks, so many times, for what lies some elements behind it, used soon or much later."""
+def with_prefetch(
+    operation: Access, ahead: int, *, locality: int | None = None, times: int = 1, both_lines: bool = False
+) -> Access:
+    """
+    A load or store that also asks, so many times, for what lies some elements behind it.
+
+    `both_lines`: for the line of the first element there and for that of the last one.
+    """
     if ahead and not is_symbolic(ahead):
         operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
-        if is_far:
-            operation.attributes["locality"] = IntegerAttr(SECOND_LEVEL, IndexType())
+        if locality is not None:
+            operation.attributes["locality"] = IntegerAttr(locality, IndexType())
         if times > 1:
             operation.attributes["times"] = IntegerAttr(times, IndexType())
+        if both_lines:
+            operation.attributes["both_lines"] = UnitAttr()
     return operation

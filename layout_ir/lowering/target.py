@@ -63,7 +63,7 @@ class Machine:
     """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
 
     processor: str = ICE_LAKE
-    """The family of processors whose costs are counted with: `ice-lake` or `zen-4`."""
+    """The family of processors whose costs are counted with: `ice-lake`, `sapphire-rapids` or `zen-4`."""
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value, is_co
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
-from layout_ir.lowering.destination_prefetching import destination_ahead
+from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.prefetch_attribute import with_prefetch
+from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, with_prefetch
 from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
@@ -166,6 +166,9 @@ class Ahead:
     times: int = 1
     """How many times it is asked for."""
 
+    both_lines: bool = False
+    """Whether both lines in which a vector of the destination may lie are asked for."""
+
 
 @dataclass(frozen=True)
 class TileEmitter:
@@ -190,13 +193,13 @@ class TileEmitter:
         """What a tile asks for ahead of time."""
         asking = next((level for level in levels if level.prefetch), LoopLevel(0, 1))
         is_far = asking.is_far or self.schedule.processor.asks_second_level
-        return Ahead(asking.prefetch, destination, is_far, times_asked(box, tile, self.schedule))
+        both_lines = asks_both_lines(box, tile, self.schedule)
+        return Ahead(asking.prefetch, destination, is_far, times_asked(box, tile, self.schedule), both_lines)
 
     def straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
         streamed = streamed_stores(box, tile, self.schedule)
-        into_second = self.schedule.processor.asks_second_level and is_copy(tile.network) and not streamed
         stores: dict[int, list[int]] = {}
         for store in tile.network.stores:
             stores.setdefault(store.value, []).append(store.offset)
@@ -207,8 +210,17 @@ class TileEmitter:
                 place = [self._place(destination, offset)]
                 nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
                 store = vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
-                asked = 0 if nontemporal else ahead.destination
-                self.builder.insert(with_prefetch(store, asked, is_far=into_second))
+                is_part = is_copy(tile.network) and not streamed
+                self.builder.insert(store if nontemporal else self._with_request(store, ahead, is_part))
+
+    def _with_request(self, store: vector.StoreOp, ahead: Ahead, is_part: bool) -> vector.StoreOp:
+        """A store that asks for what later ones write, or parts of lines that nothing else writes."""
+        locality, both_lines = None, is_part and ahead.both_lines
+        if both_lines and not self.schedule.narrows:
+            locality = FIRST_LEVEL
+        elif is_part and self.schedule.processor.asks_second_level:
+            locality = SECOND_LEVEL
+        return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
         if is_symbolic(offset):
@@ -240,7 +252,8 @@ class TileEmitter:
     def _load(self, place: SSAValue, lanes: int, ahead: Ahead) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp(self.buffers.source, [place], kind)
-        self.builder.insert(with_prefetch(operation, ahead.source, is_far=ahead.is_far, times=ahead.times))
+        locality = SECOND_LEVEL if ahead.is_far else None
+        self.builder.insert(with_prefetch(operation, ahead.source, locality=locality, times=ahead.times))
         return self._named(operation.result, "line")
 
     @staticmethod

@@ -16,6 +16,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.destination_prefetching import has_gaps
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -162,18 +163,21 @@ def moves_alike(boxes: Sequence[Box], schedule: Schedule, source_size: int) -> b
 
     They may not in the caches, nor where parts of lines bypass these: they would not be all that their line gets.
     """
-    if any(_streams_parts(tile_of(box, schedule, source_size), schedule.lanes) for box in boxes):
+    if any(_is_for_lines(box, schedule, source_size) for box in boxes):
         return False
     return not schedule.narrows or all(
         _choice(box, schedule, source_size) == _choice(box, inside_of_lines(schedule), source_size) for box in boxes
     )
 
 
-def _streams_parts(tile: Tile | None, lanes: int) -> bool:
-    """Whether stores of a tile that are shorter than a line bypass the caches."""
-    return isinstance(tile, LineCopy) and any(
-        store.lanes < lanes for store in tile.network.stores if store.offset in tile.streamed
-    )
+def _is_for_lines(box: Box, schedule: Schedule, source_size: int) -> bool:
+    """Whether rows are copied by lines in a way that only suits a destination that begins at one."""
+    tile = tile_of(box, schedule, source_size)
+    if not isinstance(tile, LineCopy):
+        return False
+    if schedule.processor.asks_across_gaps and has_gaps(box):
+        return True  # inside of lines nothing bypasses the caches, and all of it has to be asked for
+    return any(store.lanes < schedule.lanes for store in tile.network.stores if store.offset in tile.streamed)
 
 
 def _choice(box: Box, schedule: Schedule, source_size: int) -> tuple[Tile, list[LoopLevel]] | None:

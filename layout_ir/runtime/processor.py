@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from layout_ir.errors import LayoutError, nearest
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime import compiler
 
@@ -50,9 +50,9 @@ def this_processor() -> Processor:
     forced = os.environ.get(PANELS_VARIABLE)
     if forced not in (None, "0", "1"):
         raise LayoutError(f"{PANELS_VARIABLE}: expected 0 or 1, got '{forced}'")
-    is_zen_4 = _is_zen_4()
-    panels = "GenuineIntel" in compiler.processor() or is_zen_4 if forced is None else forced == "1"
-    model = os.environ.get(PROCESSOR_VARIABLE, ZEN_4 if is_zen_4 else ICE_LAKE)
+    family = _family()
+    panels = "GenuineIntel" in compiler.processor() or family == ZEN_4 if forced is None else forced == "1"
+    model = os.environ.get(PROCESSOR_VARIABLE, family)
     if model not in MODELS:
         names = tuple(MODELS)
         raise LayoutError(
@@ -61,9 +61,20 @@ def this_processor() -> Processor:
     return Processor(compiler.vector_bytes(), panels, model)
 
 
-def _is_zen_4() -> bool:
-    """Whether it is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not."""
+def _family() -> str:
+    """
+    The family that the processor belongs to, or is most like.
+
+    Zen 4 is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not. Intel's servers
+    have arithmetic of f16 since Sapphire Rapids.
+    """
     fields = dict(line.split(":", 1) for line in compiler.processor().splitlines() if ":" in line)
     properties = {name.strip(): value.strip() for name, value in fields.items()}
-    is_family = properties.get("vendor_id") == "AuthenticAMD" and properties.get("cpu family") == "25"
-    return is_family and "avx512bw" in properties.get("flags", "").split()
+    flags = properties.get("flags", "").split()
+    match properties.get("vendor_id"), properties.get("cpu family"):
+        case "AuthenticAMD", "25" if "avx512bw" in flags:
+            return ZEN_4
+        case "GenuineIntel", _ if "avx512_fp16" in flags:
+            return SAPPHIRE_RAPIDS
+        case _:
+            return ICE_LAKE

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
 
 
@@ -72,6 +72,23 @@ def test_choices(
 ) -> None:
     assert on_ice_lake in explained(ICE_LAKE, source, destination, shape, dtype)
     assert on_zen_4 in explained(ZEN_4, source, destination, shape, dtype)
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "expected"),
+    [
+        # rows with gaps between them: parts of lines are left to the caches, which are asked for rows further on
+        ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "asks for the destination 2400 elements"),
+        ("NCHW", PITCHED, (1, 64, 56, 56), "f16", "asks for the destination 600 elements"),
+        # ends of runs cost more than on Ice Lake
+        ("onednn:abc", "onednn:cba", (1119, 200, 300), "i8", "goes on to the next a or b"),
+    ],
+)
+def test_choices_on_sapphire_rapids(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str
+) -> None:
+    assert expected in explained(SAPPHIRE_RAPIDS, source, destination, shape, dtype)
+    assert expected not in explained(ICE_LAKE, source, destination, shape, dtype)
 
 
 ROWS = ("onednn:abcd", "onednn:acbd")

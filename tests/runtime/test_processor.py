@@ -6,7 +6,7 @@ import pytest
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.runtime import compiler
 from layout_ir.runtime.module import compile_functions
 from layout_ir.runtime.processor import Processor, this_processor
@@ -20,6 +20,8 @@ AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
     [
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, True, ICE_LAKE)),
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, False, ICE_LAKE)),
+        (f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel", None, Processor(64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS} avx512_fp16\n{AMD}26", None, Processor(64, False, ICE_LAKE)),
         (f"{FLAGS}\n{AMD}25", None, Processor(64, True, ZEN_4)),
         (f"{FLAGS}\n{AMD}25", "0", Processor(64, False, ZEN_4)),
         (f"x86_64\nflags: avx2\n{AMD}25", None, Processor(32, False, ICE_LAKE)),  # Zen 3
@@ -49,12 +51,12 @@ def test_a_word_that_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_family_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAYOUT_IR_PROCESSOR", "zen4")
-    message = "LAYOUT_IR_PROCESSOR: expected one of ice-lake, zen-4, got 'zen4'; did you mean zen-4"
+    message = "LAYOUT_IR_PROCESSOR: expected one of ice-lake, sapphire-rapids, zen-4, got 'zen4'; did you mean zen-4"
     with pytest.raises(li.LayoutError, match=message):
         this_processor()
 
 
-@pytest.mark.parametrize("family", [ICE_LAKE, ZEN_4])
+@pytest.mark.parametrize("family", [ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4])
 def test_kernels_are_made_for_a_family(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAYOUT_IR_PROCESSOR", family)
     module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (84, 64, 56, 56), "f32")

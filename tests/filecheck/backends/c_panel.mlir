@@ -39,6 +39,7 @@ func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
   %far = vector.load %source[%c32] {prefetch = 512 : index, locality = 2 : index, times = 2 : index} : memref<640xf32>, vector<16xf32>
   vector.store %near, %destination[%c32] {prefetch = 128 : index} : memref<640xf32>, vector<16xf32>
   vector.store %far, %destination[%c0] {prefetch = 192 : index, locality = 2 : index} : memref<640xf32>, vector<16xf32>
+  vector.store %far, %destination[%c0] {prefetch = 200 : index, locality = 3 : index, both_lines} : memref<640xf32>, vector<16xf32>
   %only = vector.load %source[%c0] {prefetch = 256 : index, locality = 2 : index} : memref<640xf32>, vector<1xf32>
   return
 }
@@ -51,6 +52,9 @@ func.func @ahead(%source : memref<640xf32>, %destination : memref<640xf32>) {
 // CHECK:   __builtin_prefetch(&destination[32] + 128, 1);
 // much later, into a cache that does not keep lines to be written apart
 // CHECK:   __builtin_prefetch(&destination[0] + 192, 0, 2);
+// as if to read them: the lines of the first element and of the last
+// CHECK:   __builtin_prefetch(&destination[0] + 200, 0, 3);
+// CHECK-NEXT:   __builtin_prefetch(&destination[0] + 215, 0, 3);
 // a load whose value nobody uses still asks, and does no more
 // CHECK:   __builtin_prefetch(&source[0] + 256, 0, 2);
 // CHECK-NEXT: }
