@@ -68,9 +68,9 @@ def asks_both_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile asks for both lines in which a vector of a later row may lie, where gaps are between rows."""
     if not schedule.processor.asks_across_gaps or not is_copy(tile.network):
         return False
-    strides = [axis.destination_stride for axis in box.axes if axis.destination_stride != 1]
     if not schedule.streams and not has_gaps(box):
         return False
+    strides = [axis.destination_stride for axis in box.axes if axis.destination_stride != 1]
     return not schedule.at_line or any(is_symbolic(stride) or stride % schedule.lanes for stride in strides)
 
 

@@ -200,6 +200,7 @@ class TileEmitter:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
         streamed = streamed_stores(box, tile, self.schedule)
+        is_part = is_copy(tile.network) and not streamed
         stores: dict[int, list[int]] = {}
         for store in tile.network.stores:
             stores.setdefault(store.value, []).append(store.offset)
@@ -210,7 +211,6 @@ class TileEmitter:
                 place = [self._place(destination, offset)]
                 nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
                 store = vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
-                is_part = is_copy(tile.network) and not streamed
                 self.builder.insert(store if nontemporal else self._with_request(store, ahead, is_part))
 
     def _with_request(self, store: vector.StoreOp, ahead: Ahead, is_part: bool) -> vector.StoreOp:
