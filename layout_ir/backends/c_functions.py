@@ -96,7 +96,7 @@ class CPrinter(FamilyPrinter):
         for op in block.ops:
             if not self.uses.is_live(op):
                 continue
-            if self._vectors.is_streaming or op.regions:
+            if op.regions or (self._vectors.is_streaming and isinstance(op, func.CallOp)):
                 parallel = contains_parallel(op)
                 has_parallel |= parallel
                 if parallel:

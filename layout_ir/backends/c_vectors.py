@@ -80,8 +80,8 @@ class VectorRules:
 
     def __init__(self, printer: CPrinter) -> None:
         self._printer = printer
-        self._type_names: dict[Attribute, str] = {}
-        self._wider_types: dict[tuple[Attribute, int], Attribute] = {}
+        self._type_names: dict[int, str] = {}  # by the identity of a type: most of its hash is made anew every time
+        self._wider_types: dict[tuple[str, int], Attribute] = {}
         self.is_streaming = False
         """Whether a streaming store was printed after the last fence."""
 
@@ -92,8 +92,8 @@ class VectorRules:
 
     def type_name(self, op: Operation, value: Attribute) -> str:
         """The C type of a vector; raises `LayoutError` unless it has one dimension and a power of two of lanes."""
-        if value in self._type_names:
-            return self._type_names[value]
+        if (known := self._type_names.get(id(value))) is not None:
+            return known
         lanes = lane_count(value)
         if not isa(value, VectorType[Attribute]) or lanes < 1 or lanes & (lanes - 1):
             expected = "expected a vector of one dimension and a power of two of lanes"
@@ -101,7 +101,7 @@ class VectorRules:
         element = self._printer.scalar_type(value.element_type)
         name = f"{_SHORT_NAMES[element]}x{lanes}"
         self._printer.prelude.vector_types[name] = (element, lanes * _bytes(element))
-        self._type_names[value] = name
+        self._type_names[id(value)] = name
         return name
 
     def _define(self, op: Operation, value: SSAValue, text: Callable[[str], str]) -> None:
@@ -147,10 +147,11 @@ class VectorRules:
 
     def _widened(self, op: Operation, old: Attribute, operand: Expression, factor: int) -> Expression:
         """A vector as one of fewer and wider integers."""
-        if (old, factor) not in self._wider_types:
+        key = self.type_name(op, old), factor
+        if key not in self._wider_types:
             bits = IntegerType(8 * factor * self._element_bytes(old))
-            self._wider_types[old, factor] = VectorType(bits, [lane_count(old) // factor])
-        return expressions.cast(self.type_name(op, self._wider_types[old, factor]), operand)
+            self._wider_types[key] = VectorType(bits, [lane_count(old) // factor])
+        return expressions.cast(self.type_name(op, self._wider_types[key]), operand)
 
     @print_operation.register
     def _(self, op: vector.BitcastOp) -> None:

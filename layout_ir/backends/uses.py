@@ -21,6 +21,7 @@ _READS = (
     vector.BitcastOp,
     arith.SelectOp,
 )
+_WRITES = (memref.StoreOp, vector.StoreOp, vector.MaskedStoreOp, memref.CopyOp, func.CallOp)
 _TWICE = (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)
 
 
@@ -131,14 +132,18 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
     written: dict[str, set[int]] = {
         name: set(range(len(op.function_type.inputs))) if op.is_declaration else set() for name, op in functions.items()
     }
+    writing = {
+        name: [op for op in function.walk() if isinstance(op, _WRITES)]
+        for name, function in functions.items()
+        if not function.is_declaration
+    }
     grown = True
     while grown:  # a fixed point, as functions may call each other in any order
         grown = False
-        for name, function in functions.items():
-            if function.is_declaration:
-                continue
-            targets = {target for op in function.walk() for target in _written_buffers(op, written)}
-            found = {index for index, argument in enumerate(function.body.blocks[0].args) if argument in targets}
+        for name, operations in writing.items():
+            targets = {target for op in operations for target in _written_buffers(op, written)}
+            arguments = functions[name].body.blocks[0].args
+            found = {index for index, argument in enumerate(arguments) if argument in targets}
             grown |= found != written[name]
             written[name] = found
     return written

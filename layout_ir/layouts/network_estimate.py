@@ -10,7 +10,16 @@ import numpy.typing as npt
 
 from layout_ir.layouts.lane_stages import CHEAP, Stages
 from layout_ir.layouts.network_gather import PAD, Builder, Goal
-from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, cost_of_mask, reads_both, width_of
+from layout_ir.layouts.shuffle_network import (
+    Load,
+    Network,
+    Shuffle,
+    cost_of_mask,
+    dear_shuffle,
+    reads_both,
+    whole_part,
+    width_of,
+)
 
 Columns = Sequence[tuple[Sequence[int], Stages]]
 """Columns of values, one of every row, with the stages that they go through."""
@@ -32,8 +41,7 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
     numbers, first, counts = np.unique(contents, return_index=True, return_counts=True)
     is_single = (counts == 1) & (numbers != PAD)  # where an offset is in two values, either of them may do
     sources = first[is_single] // contents.shape[1]
-    pieces = goal.piece_of[numbers[is_single]]
-    cost = float(len(np.unique(pieces * len(contents) + sources)))  # a store, and a shuffle for every further source
+    cost = _merging_cost(contents, numbers[is_single], first[is_single], goal)
     needed = np.zeros(len(contents), bool)
     needed[sources] = True
     inputs: set[int] = set()
@@ -43,6 +51,28 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
         inputs |= set(values[before].tolist())
         cost += shuffles
     return cost + _least_cost(builder, inputs, goal.segment_bits)
+
+
+def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: Goal) -> float:
+    """
+    What it takes at least to store `numbers`, each of which is at only one of the `places`, lanes of all `contents`.
+
+    A vector takes a store, and a shuffle for every further value. That is a dear one where it moves an element inside
+    of the part that shuffles move as a whole, unless it takes half of its lanes from each value.
+    """
+    width = contents.shape[1]
+    pieces = goal.piece_of[numbers]
+    pairs = pieces * len(contents) + places // width
+    cost = CHEAP * len(np.unique(pairs))
+    starts, lanes = goal.bounds[pieces].T
+    moves = (numbers - starts - places) % whole_part(goal.segment_bits) != 0
+    moved = np.unique(pairs[moves & (lanes <= width)])
+    filled = np.flatnonzero(contents != PAD)
+    all_pairs = goal.piece_of[contents.ravel()[filled]] * len(contents) + filled // width
+    taken, counts = np.unique(all_pairs, return_counts=True)
+    dear = moved[2 * counts[np.searchsorted(taken, moved)] < width]
+    extra = dear_shuffle(goal.segment_bits) - CHEAP
+    return cost + extra * (len(dear) - len(np.unique(dear // len(contents))))
 
 
 def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) -> Contents:

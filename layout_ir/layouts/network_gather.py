@@ -78,8 +78,12 @@ class Goal:
     @cached_property
     def piece_of(self) -> npt.NDArray[np.int64]:
         """For every number of an offset the last of those vectors that takes it."""
-        starts = [self.numbers[start] for start, _ in self.pieces]
-        return np.searchsorted(starts, np.arange(len(self.numbers) - 1), side="right")
+        return np.searchsorted(self.bounds[:, 0], np.arange(len(self.numbers) - 1), side="right") - 1
+
+    @cached_property
+    def bounds(self) -> npt.NDArray[np.int64]:
+        """For every one of those vectors the number of its first offset, and its lanes."""
+        return np.array([(self.numbers[start], count) for start, count in self.pieces])
 
 
 def gather(builder: Builder, final: Sequence[int], goal: Goal) -> Network:

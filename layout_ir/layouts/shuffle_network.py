@@ -96,8 +96,8 @@ def cost_of_mask(mask: tuple[int, ...], width: int, segment_bits: int) -> float:
     """Vector instructions of a shuffle of two vectors of `width` lanes, weighted."""
     if is_cheap(mask, width, segment_bits):
         return CHEAP
-    parts = max(segment_bits - 2, 0)  # 4-byte parts, which are moved at once if they stay together
-    return dear_shuffle(segment_bits - parts if moves_whole_parts(mask, parts) else segment_bits)
+    part = whole_part(segment_bits)
+    return dear_shuffle(2 if moves_whole_parts(mask, part.bit_length() - 1) else segment_bits)
 
 
 @lru_cache(maxsize=65536)
@@ -118,6 +118,11 @@ def moves_whole_parts(mask: Sequence[int], bits: int) -> bool:
         mask[start] % size == 0 and list(mask[start : start + size]) == list(range(mask[start], mask[start] + size))
         for start in range(0, len(mask), size)
     )
+
+
+def whole_part(segment_bits: int) -> int:
+    """Elements of the 4 bytes that any shuffle moves at once if they stay together."""
+    return 1 << max(segment_bits - 2, 0)
 
 
 def dear_shuffle(segment_bits: int) -> float:
@@ -165,9 +170,9 @@ def _only_source(shuffle: Shuffle, values: Sequence[Value]) -> tuple[int, tuple[
     width = width_of(values[shuffle.left])
     if shuffle.left == shuffle.right:
         return shuffle.left, tuple(lane % width for lane in shuffle.mask)
-    if all(lane < width for lane in shuffle.mask):
+    if max(shuffle.mask) < width:
         return shuffle.left, shuffle.mask
-    if all(lane >= width for lane in shuffle.mask):
+    if min(shuffle.mask) >= width:
         return shuffle.right, tuple(lane - width for lane in shuffle.mask)
     return None
 

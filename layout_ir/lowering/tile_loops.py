@@ -269,4 +269,10 @@ def _lanes(mask: tuple[int, ...]) -> DenseArrayBase[I64]:
 
 
 def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
-    return VectorType(cast("MemRefType[Attribute]", buffer.type).element_type, [lanes])
+    return _vector_of(cast("MemRefType[Attribute]", buffer.type).element_type, lanes)
+
+
+@lru_cache(maxsize=64)
+def _vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
+    """The type of vectors, of which a network has many but few different ones."""
+    return VectorType(element, [lanes])

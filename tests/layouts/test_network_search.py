@@ -26,8 +26,9 @@ def transpose(rows: int, columns: int, pitch: int) -> tuple[tuple[Element, ...],
     return tuple(tuple((row * 1000 + column, column * pitch + row) for column in range(columns)) for row in range(rows))
 
 
+@pytest.mark.parametrize("segment", [4, 8, 16])
 @pytest.mark.parametrize("tile", TILES, ids=str)
-def test_no_network_costs_less_than_is_estimated(tile: tuple[int, int, int]):
+def test_no_network_costs_less_than_is_estimated(tile: tuple[int, int, int], segment: int):
     estimates: list[float] = []
     costs: list[float] = []
 
@@ -41,7 +42,7 @@ def test_no_network_costs_less_than_is_estimated(tile: tuple[int, int, int]):
         return network
 
     with patch.object(network_builder, "least_cost", estimated), patch.object(network_builder, "gather", made):
-        Search(transpose(*tile), (), LANES, Reach(), 4).below(math.inf)
+        Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf)
     assert len(estimates) == len(costs)
     assert all(0 < estimate <= cost for estimate, cost in zip(estimates, costs, strict=True))
 
@@ -76,9 +77,10 @@ def test_loads_keep_to_the_lines_of_a_tile(pitch: int):
     assert len(read - {row * pitch // LANES for row in range(16)}) <= 2
 
 
+@pytest.mark.parametrize("segment", [4, 16])
 @pytest.mark.parametrize("tile", TILES, ids=str)
-def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, int, int]):
+def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, int, int], segment: int):
     """Estimates only put what may be cheap first: without them all are made in turn, and the result is the same."""
-    found = Search(transpose(*tile), (), LANES, Reach(), 4).below(math.inf)
+    found = Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf)
     with patch.object(network_builder, "least_cost", return_value=0):
-        assert Search(transpose(*tile), (), LANES, Reach(), 4).below(math.inf) == found
+        assert Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf) == found

@@ -82,10 +82,15 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     assert taken == expected
 
 
-def test_only_long_functions_are_compiled_in_a_hurry() -> None:
-    short, long = ("void f(void) {\n" + ";\n" * lines + "}\n" for lines in (1500, 2500))
-    assert compiler.wanted_flags(short * 3, threads=False)[0] == "-O3"
-    assert compiler.wanted_flags(short + long, threads=False)[0] == "-O1"
+def test_a_compiler_leaves_the_order_of_many_shuffles_alone() -> None:
+    few, many, most = (
+        "void f(void) {\n" + "a = __builtin_shufflevector(a, b, 0, 1);\n" * shuffles + "}\n"
+        for shuffles in (100, 200, 1200)
+    )
+    assert compiler.wanted_flags(few * 3, threads=False)[0] == "-O3"
+    assert compiler.wanted_flags(few + many, threads=False)[0] == "-O1"
+    assert "-fno-ivopts" not in compiler.wanted_flags(many * 9, threads=False)
+    assert {"-O1", "-fno-ivopts"} < set(compiler.wanted_flags(few + most, threads=False))
 
 
 def test_a_hit_does_not_call_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
