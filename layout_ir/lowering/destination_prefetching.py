@@ -179,6 +179,13 @@ def _written_apart(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[
 
 
 def _compete(places: Sequence[int], lanes: int, most: int = PLACES_OF_SET) -> bool:
-    """Whether more than so many places belong to one set of a first-level cache, so that it does not keep them all."""
+    """
+    Whether more than so many places belong to one set of a first-level cache, so that it does not keep them all.
+
+    Unknown distances are taken for what most are: no multiples of a page. Where they are, what was asked for in vain
+    cost nothing, as all of those lines come from a farther cache.
+    """
+    if any(is_symbolic(place) for place in places):
+        return False
     sets = Counter(place // lanes % PAGE_LINES for place in places)
     return max(sets.values()) > most

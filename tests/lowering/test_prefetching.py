@@ -62,6 +62,14 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
 
 
+@pytest.mark.parametrize("source", ["NHWC", "onednn:nChw16c"])
+def test_planes_of_any_size_are_asked_for_in_the_caches(source: str):
+    """Most planes do not compete, though one of unknown size may."""
+    module = reorder_module(layout(source), layout("NCHW"), (None, 64, None, None), "f32")
+    _, text = lower_to_c(module, Target(vector_bytes=64))
+    assert re.search(r"__builtin_prefetch\(&destination\[.*\] \+ 32, 1\);", text)
+
+
 def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
     module = reorder_module(layout("onednn:abc"), layout("onednn:cba"), (280, 200, 300), "f32")
     _, text = lower_to_c(module, Target(64, panels=True))
