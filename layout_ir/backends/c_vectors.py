@@ -80,7 +80,8 @@ class VectorRules:
 
     def __init__(self, printer: CPrinter) -> None:
         self._printer = printer
-        self._type_names: dict[int, str] = {}  # by the identity of a type: most of its hash is made anew every time
+        # by the identity of types, as a hash is made anew every time: those of values live as long as the module
+        self._type_names: dict[int, str] = {}
         self._wider_types: dict[tuple[str, int], Attribute] = {}
         self.is_streaming = False
         """Whether a streaming store was printed after the last fence."""

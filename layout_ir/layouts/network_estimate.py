@@ -17,7 +17,7 @@ from layout_ir.layouts.shuffle_network import (
     cost_of_mask,
     dear_shuffle,
     reads_both,
-    whole_part,
+    whole_part_bits,
     width_of,
 )
 
@@ -55,7 +55,7 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
 
 def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: Goal) -> float:
     """
-    What it takes at least to store `numbers`, each of which is at only one of the `places`, lanes of all `contents`.
+    What it takes at least to store `numbers`, each of which is in one lane only: that of `contents` at its place.
 
     A vector takes a store, and a shuffle for every further value. That is a dear one where it moves an element inside
     of the part that shuffles move as a whole, unless it takes half of its lanes from each value.
@@ -65,7 +65,8 @@ def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: G
     pairs = pieces * len(contents) + places // width
     cost = CHEAP * len(np.unique(pairs))
     starts, lanes = goal.bounds[pieces].T
-    moves = (numbers - starts - places) % whole_part(goal.segment_bits) != 0
+    part = 1 << whole_part_bits(goal.segment_bits)
+    moves = (numbers - starts - places) % part != 0
     moved = np.unique(pairs[moves & (lanes <= width)])
     filled = np.flatnonzero(contents != PAD)
     all_pairs = goal.piece_of[contents.ravel()[filled]] * len(contents) + filled // width

@@ -96,8 +96,8 @@ def cost_of_mask(mask: tuple[int, ...], width: int, segment_bits: int) -> float:
     """Vector instructions of a shuffle of two vectors of `width` lanes, weighted."""
     if is_cheap(mask, width, segment_bits):
         return CHEAP
-    part = whole_part(segment_bits)
-    return dear_shuffle(2 if moves_whole_parts(mask, part.bit_length() - 1) else segment_bits)
+    parts = whole_part_bits(segment_bits)
+    return dear_shuffle(segment_bits - parts if moves_whole_parts(mask, parts) else segment_bits)
 
 
 @lru_cache(maxsize=65536)
@@ -120,9 +120,9 @@ def moves_whole_parts(mask: Sequence[int], bits: int) -> bool:
     )
 
 
-def whole_part(segment_bits: int) -> int:
-    """Elements of the 4 bytes that any shuffle moves at once if they stay together."""
-    return 1 << max(segment_bits - 2, 0)
+def whole_part_bits(segment_bits: int) -> int:
+    """The binary logarithm of the elements in 4 bytes, which any shuffle moves at once if they stay together."""
+    return max(segment_bits - 2, 0)
 
 
 def dear_shuffle(segment_bits: int) -> float:
