@@ -50,6 +50,9 @@ class Schedule:
     trusts_lines: bool = False
     """Whether something else has seen to it that stores write whole lines, if the destination begins at one."""
 
+    trusts_rows: bool = False
+    """Whether something else has seen to it that rows of the source begin at lines, if the source does."""
+
     panels: bool = False
     """Whether lines that tiles write in parts are put together first."""
 

@@ -153,24 +153,25 @@ def _widths(network: Network, value: Shuffle) -> tuple[int, int]:
 def _splits(box: Box, tile: Tile, schedule: Schedule) -> float:
     """Expected cycles that loads and stores of one tile take because they touch two lines."""
     line = schedule.lanes
-    apart_from = _granularity(line, *source_starts(box, tile))
-    apart_to = _granularity(line, *(_in_lines(start, schedule) for start in destination_starts(box, tile)))
+    apart_from = _granularity(line, *(_in_lines(start, schedule.trusts_rows) for start in source_starts(box, tile)))
+    apart_to = _granularity(line, *(_in_lines(start, schedule.trusts_lines) for start in destination_starts(box, tile)))
     loads = sum(
-        SPLIT_LOAD * split_share(_granularity(apart_from, value.offset), value.lanes, line)
+        SPLIT_LOAD
+        * split_share(_granularity(apart_from, _in_lines(value.offset, schedule.trusts_rows)), value.lanes, line)
         for value in tile.network.values
         if isinstance(value, Load)
     )
     stores = sum(
         (SPLIT_STORE if store.lanes == line else SPLIT_NARROW_STORE)
-        * split_share(_granularity(apart_to, _in_lines(store.offset, schedule)), store.lanes, line)
+        * split_share(_granularity(apart_to, _in_lines(store.offset, schedule.trusts_lines)), store.lanes, line)
         for store in tile.network.stores
     )
     return loads + stores
 
 
-def _in_lines(place: int, schedule: Schedule) -> int:
-    """A place of the destination, as far as its line is concerned."""
-    return 0 if schedule.trusts_lines and is_symbolic(place) else place
+def _in_lines(place: int, is_trusted: bool) -> int:
+    """A place as far as its line is concerned: an unknown one that is trusted is a multiple of a line."""
+    return 0 if is_trusted and is_symbolic(place) else place
 
 
 def _granularity(line: int, *numbers: int) -> int:

@@ -7,21 +7,25 @@ loops. And whether a destination is large enough to bypass the caches, in whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from layout_ir.dialects.types import element_type_of
+from layout_ir.dialects.types import element_type_of, stored_type
+from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule, line_starts
+from layout_ir.lowering.tile_choice import cached_tile
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Guards:
             return
         emit_where(
             self.builder,
-            [begins_at_line(self.builder, self.buffers.destination), *whole],
+            [begins_at_line(self.builder, self.buffers.destination), *self._are_lines(whole, schedule)],
             lambda: tiles(replace(schedule, trusts_lines=True)),
             lambda: tiles(replace(schedule, streams=False)),
         )
@@ -78,24 +82,52 @@ class Guards:
         """By the tiles for whole lines where they would be, if the destination began at one, and in its order."""
         whole = self._whole_lines(schedule) if schedule.narrows else None
         if whole is None:
+            self._by_rows(schedule, tiles)
+            return
+        emit_where(
+            self.builder,
+            self._are_lines(whole, schedule),
+            lambda: self._by_start(replace(schedule, trusts_lines=True), tiles, whole),
+            lambda: self._by_rows(schedule, tiles),
+        )
+
+    def _by_start(self, schedule: Schedule, tiles: Callable[[Schedule], None], multiples: Collection[int]) -> None:
+        """In the order for a destination that begins at a line, and for any other in its own where that differs."""
+        inside = replace(schedule, at_line=False)
+        starts: list[SSAValue] = []
+        if self._moves(inside) != self._moves(schedule):
+            starts.append(begins_at_line(self.builder, self.buffers.destination))
+        emit_where(
+            self.builder,
+            starts,
+            lambda: self._by_rows(schedule, tiles, multiples),
+            lambda: self._by_rows(inside, tiles, multiples),
+        )
+
+    def _by_rows(self, schedule: Schedule, tiles: Callable[[Schedule], None], multiples: Collection[int] = ()) -> None:
+        """By other tiles where all rows of the source would begin at lines, if the first did, and those are better."""
+        trusting = replace(schedule, trusts_rows=True)
+        products = row_products(self.box, schedule.lanes, self.unknown.symbols)
+        if not schedule.narrows or not products or self._moves(trusting) == self._moves(schedule):
             tiles(schedule)
             return
-        trusting = replace(schedule, trusts_lines=True)
-        inside = replace(trusting, at_line=False)
+        lines = self._are_lines([product for product in products if product not in multiples], schedule)
+        emit_where(self.builder, lines, lambda: tiles(trusting), lambda: tiles(schedule))
 
-        def by_start() -> None:
-            at_line = begins_at_line(self.builder, self.buffers.destination)
-            emit_where(self.builder, [at_line], lambda: tiles(trusting), lambda: tiles(inside))
+    def _moves(self, schedule: Schedule) -> tuple[Tile, list[LoopLevel]]:
+        """The tile for data in the caches, and its loops."""
+        (source_size,) = stored_type(self.buffers.source.type).get_shape()
+        tile = cached_tile(self.box, self.tile, schedule, source_size)
+        return tile, loop_levels(self.box, tile, schedule)
 
-        emit_where(self.builder, whole, by_start, lambda: tiles(schedule))
+    def _whole_lines(self, schedule: Schedule) -> list[int] | None:
+        """What have to be multiples of a line for stores to write whole ones if the first does; None: never."""
+        return line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols)
 
-    def _whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:
-        """What has to hold for stores to write whole lines of a destination that begins at one; None: never."""
-        products = line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols)
-        if products is None:
-            return None
+    def _are_lines(self, numbers: Sequence[int], schedule: Schedule) -> list[SSAValue]:
+        """For each number whether it is a multiple of a line."""
         zero = self.builder.constant(0)
-        rests = [rest_of_line(self.builder, product, schedule.lanes) for product in products]
+        rests = [rest_of_line(self.builder, number, schedule.lanes) for number in numbers]
         return [self.builder.compare(rest, "eq", zero) for rest in rests]
 
 
@@ -108,9 +140,20 @@ def line_products(box: Box, tile: Tile, lanes: int, symbols: Symbols) -> list[in
     """Numbers that must be multiples of a line for all stores to write whole lines; None where these never do."""
     if any(store.lanes != lanes for store in tile.network.stores):
         return None
+    return _products_beside_lines(line_starts(box, tile), lanes, symbols)
+
+
+def row_products(box: Box, lanes: int, symbols: Symbols) -> list[int] | None:
+    """Numbers that must be multiples of a line for all rows of the source to begin at one; None where they never do."""
+    strides = [axis.source_stride for axis in box.axes if is_symbolic(axis.source_stride)]
+    return _products_beside_lines([constant_value(box.source_offset), *strides], lanes, symbols)
+
+
+def _products_beside_lines(places: Sequence[int], lanes: int, symbols: Symbols) -> list[int] | None:
+    """What stands for unknown numbers that must be multiples of a line for all places to be; None: some never are."""
     products: dict[Product, int] = {}
-    for start in line_starts(box, tile):
-        terms = symbols.polynomial(start) if is_symbolic(start) else (((), start),)
+    for place in places:
+        terms = symbols.polynomial(place) if is_symbolic(place) else (((), place),)
         for product, factor in terms:
             if factor % lanes and not product:
                 return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import cast
 
@@ -177,8 +177,6 @@ class TileEmitter:
     builder: LoopBuilder
     buffers: Buffers
     schedule: Schedule
-    places: dict[SSAValue, dict[int, SSAValue]] = field(default_factory=dict[SSAValue, dict[int, SSAValue]])
-    """For each place where a tile starts, the places at unknown distances from it."""
 
     def emit(self, box: Box, tile: Tile, starts: dict[int, SSAValue], levels: Sequence[LoopLevel]) -> None:
         """The straight-line code of one tile."""
@@ -223,18 +221,7 @@ class TileEmitter:
         return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
-        if is_symbolic(offset):
-            return self._chained_place(base, offset)
         return self.builder.index(AffineExpr.dimension(0) + offset, [base]) if offset else base
-
-    def _chained_place(self, base: SSAValue, offset: int) -> SSAValue:
-        """A place from the nearest one made before: with unknown distances, each would need a register for its own."""
-        made = self.places.setdefault(base, {0: base})
-        if offset not in made:
-            nearest = min(made, key=lambda other: abs(offset - other))
-            made[offset] = self.builder.index(AffineExpr.dimension(0) + (offset - nearest), [made[nearest]])
-            made[offset].name_hint = base.name_hint
-        return made[offset]
 
     def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
         match value:

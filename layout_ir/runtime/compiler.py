@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,17 +17,26 @@ CANDIDATES = ("cc", "gcc", "clang")
 BASE_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")
 """Flags of every kernel but those of many shuffles."""
 
+SHUFFLE = "__builtin_shufflevector"
+
 MANY_SHUFFLES = 150
 """
-Shuffles of a function from which on a compiler should rather leave them as they are.
+Shuffles between two braces from which on a compiler should rather leave them as they are.
 
 They stand in an order that keeps few vectors at a time; with -O3 GCC puts them into an order of its own. With -O1 it
 takes half the time for them, and what it makes is as fast for data out of the caches and 1.05 times as fast in them
-(mean of 115 kernels on Emerald Rapids). Kernels of few shuffles are mostly loops, and lose with -O1.
+(mean of 115 kernels on Emerald Rapids). Loops of few shuffles lose with -O1.
 """
 
 GREAT_MANY_SHUFFLES = 1000
 """Shuffles of a function from which on GCC takes too long to choose how it reckons their hundreds of addresses."""
+
+TAKES_SIZES = re.compile(r"restrict \w+,\s+int64_t ")
+"""
+In a function that is called with sizes, for which GCC should not choose that either.
+
+It would keep a pointer for each row that a tile reads or writes, far more than there are registers.
+"""
 
 NATIVE_FLAG = "-march=native"
 THREADS_FLAG = "-fopenmp"
@@ -120,9 +130,10 @@ def _processor_vector_bytes() -> int:
 
 def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
     """Flags that a C text is compiled with where the compiler takes them."""
-    most = max(function.count("__builtin_shufflevector") for function in source.split("\n}\n"))
-    base = ["-O1", *BASE_FLAGS[1:]] if most >= MANY_SHUFFLES else [*BASE_FLAGS]
-    if most >= GREAT_MANY_SHUFFLES:
+    most_at_once = max(piece.count(SHUFFLE) for piece in re.split(r"[{}]\n", source))
+    most = max(function.count(SHUFFLE) for function in source.split("\n}\n"))
+    base = ["-O1", *BASE_FLAGS[1:]] if most_at_once >= MANY_SHUFFLES else [*BASE_FLAGS]
+    if most >= GREAT_MANY_SHUFFLES or TAKES_SIZES.search(source):
         base.append("-fno-ivopts")
     return (*base, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ()))
 

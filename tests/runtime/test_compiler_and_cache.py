@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import layout_ir as li
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.target import Target
 from layout_ir.runtime import cache, compiler
+from layout_ir.runtime.module import lower_to_c
 
 SOURCE = "void nothing(void) {}\n"
 
@@ -82,15 +86,29 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     assert taken == expected
 
 
+def shuffles(number: int) -> str:
+    """Straight-line code with so many shuffles."""
+    return "a = __builtin_shufflevector(a, b, 0, 1);\n" * number
+
+
 def test_a_compiler_leaves_the_order_of_many_shuffles_alone() -> None:
-    few, many, most = (
-        "void f(void) {\n" + "a = __builtin_shufflevector(a, b, 0, 1);\n" * shuffles + "}\n"
-        for shuffles in (100, 200, 1200)
-    )
+    few, many, most = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (100, 200, 1200))
     assert compiler.wanted_flags(few * 3, threads=False)[0] == "-O3"
     assert compiler.wanted_flags(few + many, threads=False)[0] == "-O1"
     assert "-fno-ivopts" not in compiler.wanted_flags(many * 9, threads=False)
     assert {"-O1", "-fno-ivopts"} < set(compiler.wanted_flags(few + most, threads=False))
+
+
+def test_loops_of_few_shuffles_each_are_left_to_the_compiler() -> None:
+    loops = f"for (;;) {{\n{shuffles(100)}}}\n" * 5
+    assert compiler.wanted_flags(f"void f(void) {{\n{loops}}}\n", threads=False)[0] == "-O3"
+
+
+@pytest.mark.parametrize("shape", [(2, 64, 12, 16), (None, 64, 12, 16), (None, 64, None, None)])
+def test_distances_of_unknown_sizes_are_reckoned_as_they_are_written(shape: tuple[int | None, ...]) -> None:
+    module = reorder_module(li.layout("NCHW"), li.layout("NHWC"), shape, "f32")
+    _, source = lower_to_c(module, Target(64))
+    assert ("-fno-ivopts" in compiler.wanted_flags(source, threads=False)) == (None in shape)
 
 
 def test_a_hit_does_not_call_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
