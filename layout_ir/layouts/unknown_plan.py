@@ -33,6 +33,11 @@ def plan_copy(source: IndexMap, destination: IndexMap, write_pads: bool = True) 
     return _Cut(source, destination).plan(write_pads)
 
 
+def source_size(source: IndexMap, plan: CopyPlan) -> int:
+    """Elements of the source's storage, in terms of the plan's stand-ins; 0 where these do not tell."""
+    return source.storage_size if plan.unknown == source.unknown else 0
+
+
 def _counts(index_map: IndexMap) -> dict[int, Symbol]:
     """How every unknown dim counts in the storage of a map."""
     assert index_map.unknown is not None

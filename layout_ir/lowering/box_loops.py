@@ -22,6 +22,9 @@ class Buffers:
     pad: SSAValue | None
     """None where pads are left as they are."""
 
+    source_size: int
+    """Elements of the source's storage, as a number of the plan; 0 where the plan cannot tell."""
+
 
 def emit_box(
     builder: LoopBuilder, box: Box, buffers: Buffers, threads: bool = False, started: Sequence[SSAValue] = ()

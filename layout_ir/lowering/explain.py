@@ -17,7 +17,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
-from layout_ir.layouts.unknown_plan import plan_copy
+from layout_ir.layouts.unknown_plan import plan_copy, source_size
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
@@ -69,16 +69,16 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         lines += [f"{box}: scalar loops" for box in plan.boxes]
         return [readable(line, plan.unknown) for line in lines]
     schedule = choose_schedule(target, width, destination.cell_count, source.size)
-    source_size = source.storage_size
     if plan.unknown is None:
         lines.append(str(schedule))
     else:  # a kernel looks at its sizes before it streams, or before it takes tiles at all
-        source_size, schedule = 0, replace(schedule, streams=False, prefetches=False, panels=False)
+        schedule = replace(schedule, streams=False, prefetches=False, panels=False)
         lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
     writes_pads = not isinstance(op.pad, UndefAttr)
+    size = source_size(source, plan)
     by_themselves: list[Box] = []
     elsewhere: list[str] = []
-    for part in split(plan.boxes, source_size, schedule, writes_pads):
+    for part in split(plan.boxes, size, schedule, writes_pads):
         if part.is_by_panels:
             lines += _panel(part.panel, schedule, part.fault)
             continue
@@ -87,10 +87,10 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         lines += _panel(part.at_line, schedule, part.fault)
         elsewhere += _staged(part.staged, schedule) or _panel(part.panel, inside_of_lines(schedule), WRITES_PARTS)
     known = plan.unknown is None
-    walks = with_walks(by_themselves, schedule, source_size, writes_pads) if known else by_themselves
-    lines += _by_tiles(walks, schedule, source_size)
-    if known and not moves_alike(by_themselves, schedule, source_size):
-        elsewhere += _by_tiles(by_themselves, inside_of_lines(schedule), source_size)
+    walks = with_walks(by_themselves, schedule, size, writes_pads) if known else by_themselves
+    lines += _by_tiles(walks, schedule, size)
+    if known and not moves_alike(by_themselves, schedule, size):
+        elsewhere += _by_tiles(by_themselves, inside_of_lines(schedule), size)
     if elsewhere:
         lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
     return [readable(line, plan.unknown) for line in lines]

@@ -15,6 +15,8 @@ class LoopLevel:
     """Length of the block that the loop walks, None for the whole axis."""
     is_last: bool = True
     """Whether no further loop cuts this axis."""
+    is_even: bool = False
+    """Whether a kernel has seen that steps divide the axis, of which the plan does not know how long it is."""
     prefetch: int = 0
     """Elements of the source ahead of which each load prefetches."""
     is_far: bool = False

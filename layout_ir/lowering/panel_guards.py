@@ -16,15 +16,14 @@ from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import choose_tile
+from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_guards import line_products, rest_of_line
 
 
-def panel_conditions(
-    builder: LoopBuilder, panel: Panel, source_size: int, destination: SSAValue, schedule: Schedule
-) -> list[SSAValue]:
+def panel_conditions(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> list[SSAValue]:
     """What has to hold for panels of unknown extents."""
     assert builder.unknown is not None
     width = panel_steps.LINE_BYTES // schedule.lanes
@@ -35,9 +34,9 @@ def panel_conditions(
         for length, least in lengths
         if is_symbolic(length)
     ]
-    products = _line_products(panel, source_size, schedule, builder.unknown.symbols)
+    products = _line_products(panel, buffers.source_size, schedule, builder.unknown.symbols)
     if products is not None:
-        total = bytes_behind_line(builder, destination)
+        total = bytes_behind_line(builder, buffers.destination)
         for product in products:
             total = builder.insert(arith.AddiOp(total, rest_of_line(builder, product, schedule.lanes))).results[0]
         conditions.append(builder.compare(total, "ne", builder.constant(0)))

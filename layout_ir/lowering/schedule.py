@@ -53,6 +53,9 @@ class Schedule:
     trusts_rows: bool = False
     """Whether something else has seen to it that rows of the source begin at lines, if the source does."""
 
+    multiples: frozenset[int] = frozenset()
+    """Unknown numbers of the plan that a kernel has seen to be multiples of a vector."""
+
     panels: bool = False
     """Whether lines that tiles write in parts are put together first."""
 

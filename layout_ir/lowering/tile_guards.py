@@ -7,13 +7,13 @@ loops. And whether a destination is large enough to bypass the caches, in whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from layout_ir.dialects.types import element_type_of, stored_type
+from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
@@ -74,7 +74,7 @@ class Guards:
         emit_where(
             self.builder,
             [begins_at_line(self.builder, self.buffers.destination), *self._are_lines(whole, schedule)],
-            lambda: tiles(replace(schedule, trusts_lines=True)),
+            lambda: tiles(replace(schedule, trusts_lines=True, multiples=frozenset(whole))),
             lambda: tiles(replace(schedule, streams=False)),
         )
 
@@ -84,14 +84,15 @@ class Guards:
         if whole is None:
             self._by_rows(schedule, tiles)
             return
+        trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
         emit_where(
             self.builder,
             self._are_lines(whole, schedule),
-            lambda: self._by_start(replace(schedule, trusts_lines=True), tiles, whole),
+            lambda: self._by_start(trusting, tiles),
             lambda: self._by_rows(schedule, tiles),
         )
 
-    def _by_start(self, schedule: Schedule, tiles: Callable[[Schedule], None], multiples: Collection[int]) -> None:
+    def _by_start(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """In the order for a destination that begins at a line, and for any other in its own where that differs."""
         inside = replace(schedule, at_line=False)
         starts: list[SSAValue] = []
@@ -100,24 +101,23 @@ class Guards:
         emit_where(
             self.builder,
             starts,
-            lambda: self._by_rows(schedule, tiles, multiples),
-            lambda: self._by_rows(inside, tiles, multiples),
+            lambda: self._by_rows(schedule, tiles),
+            lambda: self._by_rows(inside, tiles),
         )
 
-    def _by_rows(self, schedule: Schedule, tiles: Callable[[Schedule], None], multiples: Collection[int] = ()) -> None:
+    def _by_rows(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """By other tiles where all rows of the source would begin at lines, if the first did, and those are better."""
-        trusting = replace(schedule, trusts_rows=True)
-        products = row_products(self.box, schedule.lanes, self.unknown.symbols)
+        products = row_products(self.box, schedule.lanes, self.unknown.symbols) or []
+        trusting = replace(schedule, trusts_rows=True, multiples=schedule.multiples | frozenset(products))
         if not schedule.narrows or not products or self._moves(trusting) == self._moves(schedule):
             tiles(schedule)
             return
-        lines = self._are_lines([product for product in products if product not in multiples], schedule)
+        lines = self._are_lines([product for product in products if product not in schedule.multiples], schedule)
         emit_where(self.builder, lines, lambda: tiles(trusting), lambda: tiles(schedule))
 
     def _moves(self, schedule: Schedule) -> tuple[Tile, list[LoopLevel]]:
         """The tile for data in the caches, and its loops."""
-        (source_size,) = stored_type(self.buffers.source.type).get_shape()
-        tile = cached_tile(self.box, self.tile, schedule, source_size)
+        tile = cached_tile(self.box, self.tile, schedule, self.buffers.source_size)
         return tile, loop_levels(self.box, tile, schedule)
 
     def _whole_lines(self, schedule: Schedule) -> list[int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import cast
 
@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, Vec
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box
@@ -38,8 +37,7 @@ LONGEST_PADDED = 4
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box without loose pads: tile by tile, or scalar loops where they are as good."""
-    (source_size,) = stored_type(buffers.source.type).get_shape()
-    tile = tile_of(part, schedule, source_size)
+    tile = tile_of(part, schedule, buffers.source_size)
     if tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, part, buffers, schedule.threads)
     elif builder.unknown is not None:
@@ -51,8 +49,7 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
 
 def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
     """The tiles of a box of unknown extents, into which `tile` fits, for one of the cases that a kernel tells apart."""
-    (source_size,) = stored_type(buffers.source.type).get_shape()
-    chosen = cached_tile(part, tile, schedule, source_size) if schedule.narrows else tile
+    chosen = cached_tile(part, tile, schedule, buffers.source_size) if schedule.narrows else tile
     _emit_tiles(builder, part, chosen, buffers, schedule)
 
 
@@ -107,7 +104,10 @@ def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment
 
 
 def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
-    levels = loop_levels(box, tile, schedule)
+    levels = [
+        replace(level, is_even=box.axes[level.axis].extent in schedule.multiples and schedule.lanes % level.step == 0)
+        for level in loop_levels(box, tile, schedule)
+    ]
     with level_loops(builder, box, levels, {}) as starts:
         TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
 
@@ -135,7 +135,7 @@ def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[
         if not is_multiple(axis.extent, level.inside):
             end = builder.minimum(end, axis.extent)
     with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
-        if level.is_last and not is_multiple(axis.extent, level.step):
+        if level.is_last and not level.is_even and not is_multiple(axis.extent, level.step):
             yield builder.minimum(index, axis.extent - level.step)
         else:
             yield index

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from layout_ir.dialects.types import stored_type
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import cut_box
@@ -162,12 +161,11 @@ def emit_parallel_tiles(builder: ParallelBuilder, box: Box, buffers: Buffers, st
     The outer loops over tiles are parallel, as many as keep all processors busy. Where tiles do not divide an axis, a
     loop of one work item does some elements twice; among work items the box is cut, so that no two write one place.
     """
-    (source_size,) = stored_type(buffers.source.type).get_shape()
     line = style.vector_bytes // style.element_bytes
     segment = SEGMENT_BYTES // style.element_bytes if style.element_bytes < FREE_BYTES else None
     lanes = min(line, style.most_lanes)
-    for part in parts_without_loose_pads(box, lanes, source_size, segment):
-        tile = choose_tile(part, lanes, source_size, segment)
+    for part in parts_without_loose_pads(box, lanes, buffers.source_size, segment):
+        tile = choose_tile(part, lanes, buffers.source_size, segment)
         if tile is None or (part.is_padded and buffers.pad is None):
             emit_parallel_box(builder, part, buffers)
             continue

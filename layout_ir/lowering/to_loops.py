@@ -27,7 +27,7 @@ from layout_ir.dialects.types import Stored, element_type_of, index_map_of, stor
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.plan import CopyPlan
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.unknown_plan import plan_copy
+from layout_ir.layouts.unknown_plan import plan_copy, source_size
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.extent_values import ExtentValues
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
@@ -116,7 +116,7 @@ class LowerCopy(RewritePattern):
         pad = None
         if not isinstance(op.pad, UndefAttr):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
-        buffers = Buffers(source, destination, pad)
+        buffers = Buffers(source, destination, pad, source_size(index_map_of(op.source.type), plan))
         if self._device:
             width = element_type_of(op.source.type).bytes
             style = Style(width, self._vector_bytes, self._most_lanes, self._tile)

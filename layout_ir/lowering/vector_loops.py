@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from layout_ir.dialects.types import stored_type
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import choose_panel
@@ -69,7 +68,7 @@ class Part:
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
     """The loops of all boxes of a plan."""
     emitter = _Emitter(builder, buffers, schedule)
-    parts = list(split(boxes, emitter.source_size, schedule, buffers.pad is not None, emitter.symbols))
+    parts = list(split(boxes, buffers.source_size, schedule, buffers.pad is not None, emitter.symbols))
     if builder.unknown is not None:
         for part in parts:
             emitter.by_sizes(part)
@@ -89,11 +88,6 @@ class _Emitter:
     schedule: Schedule
 
     @property
-    def source_size(self) -> int:
-        """Elements of the source."""
-        return stored_type(self.buffers.source.type).get_shape()[0]
-
-    @property
     def symbols(self) -> Symbols | None:
         """What stands for unknown extents, if there are any."""
         return None if self.builder.unknown is None else self.builder.unknown.symbols
@@ -104,7 +98,7 @@ class _Emitter:
         if panel is None:
             self._by_tiles(part.group.boxes)
             return
-        conditions = panel_conditions(self.builder, panel, self.source_size, self.buffers.destination, self.schedule)
+        conditions = panel_conditions(self.builder, panel, self.buffers, self.schedule)
         emit_where(
             self.builder,
             conditions,
@@ -120,7 +114,8 @@ class _Emitter:
     def by_start(self, parts: Sequence[Part]) -> None:
         """Parts that a destination which begins at a line gets by tiles or by other panels than any other."""
         boxes = [box for part in parts for box in part.group.boxes]
-        if not any(part.panel or part.staged for part in parts) and moves_alike(boxes, self.schedule, self.source_size):
+        is_by_tiles = not any(part.panel or part.staged for part in parts)
+        if is_by_tiles and moves_alike(boxes, self.schedule, self.buffers.source_size):
             self._by_tiles(boxes)
             return
         at_line = begins_at_line(self.builder, self.buffers.destination)
@@ -144,7 +139,7 @@ class _Emitter:
     def _by_tiles(self, boxes: Sequence[Box]) -> None:
         walks: Sequence[TiledWalk | Box] = boxes
         if self.builder.unknown is None:
-            walks = with_walks(boxes, self.schedule, self.source_size, self.buffers.pad is not None)
+            walks = with_walks(boxes, self.schedule, self.buffers.source_size, self.buffers.pad is not None)
         for one in walks:
             if isinstance(one, TiledWalk):
                 emit_walk(self.builder, one, self.buffers, self.schedule)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from fenced_memory import FencedMemory
 from varied_reorders import all_streamed, small_panels
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -50,6 +51,8 @@ CASES: tuple[Case, ...] = (
     ("NCHW", "onednn:nChw16c", ALL, "bf16", None),
     ("onednn:nChw16c", "NCHW", ALL, "f32", 0),
     ("onednn:nChw16c", "onednn:nChw4c", ALL, "f16", 1.5),
+    ("onednn:nChw16c", "NCHW", (None, 3, None, None), "f32", 0),
+    ("onednn:nChw32c", "NHWC", (None, 5, None, None), "i8", 0),
     ("onednn:nChw8c", "NHWC", IMAGES, "i32", 0),
     ("NCHW", "ascend:NC1HWC0", IMAGES, "f16", 0),
     ("ascend:NC1HWC0", "NHWC", ALL, "f32", 0),
@@ -150,20 +153,23 @@ def guarded(expected: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDAr
 
 
 def check(cases: Sequence[Case], every: Sequence[tuple[int, ...]] = SIZES, **options: Any) -> str:
-    """Run kernels for all sizes and compare what they write; their C text."""
+    """Run kernels for all sizes, with sources at a fence, and compare what they write; the first one's C text."""
     kernels = compile_functions(module_of(cases), [f"case_{number}" for number in range(len(cases))], **options)
+    fenced = FencedMemory(1 << 22)
     for (case, kernel), sizes in itertools.product(zip(cases, kernels, strict=True), every):
         assert isinstance(kernel, SizedKernel)
         shape, given = known(case[2], sizes)
         values = noise(case, shape)
         expected = expected_bits(case, sizes)
         memory, destination = guarded(expected)
-        before = values.copy()
-        kernel(values, destination, sizes=given)
-        assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8)), (case, shape)
-        guards = memory[:GUARD], memory[GUARD + expected.nbytes :]
-        assert all((guard == 0x5A).all() for guard in guards), (case, shape)
-        assert np.array_equal(values.view(np.uint8), before.view(np.uint8))
+        for at_end in (False, True):
+            memory[:] = 0x5A
+            source = fenced.copy_of(values, at_end)
+            kernel(source, destination, sizes=given)
+            assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8)), (case, shape)
+            guards = memory[:GUARD], memory[GUARD + expected.nbytes :]
+            assert all((guard == 0x5A).all() for guard in guards), (case, shape)
+            assert np.array_equal(source.view(np.uint8), values.view(np.uint8))
     return kernels[0].source
 
 

@@ -53,3 +53,32 @@ func.func @unknown(%x: !pixels, %y: !planes) {
   layout.copy %x, %y : !pixels to !planes
   func.return
 }
+
+!blocked = memref<?x64x?x?xf32, #layout.format<"onednn:nChw16c">>
+
+// rows of the source: whole lines of them where they are multiples of a line, so that no tile has to be moved back
+// CHECK-LABEL: func.func @rows(
+// CHECK:         {nontemporal = true}
+// CHECK:         %[[REST:.*]] = arith.remui %h_w
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
+// CHECK-NEXT:    scf.if %[[WHOLE]] {
+// CHECK-NOT:       arith.minui
+// CHECK:           vector.load {{.*}} vector<16xf32>
+// CHECK-NOT:       arith.minui
+// CHECK:         } else {
+// CHECK:           arith.minui
+// CHECK:           vector.load {{.*}} vector<8xf32>
+// CHECK:         func.return
+func.func @rows(%x: !planes, %y: !blocked) {
+  layout.copy %x, %y : !planes to !blocked
+  func.return
+}
+
+// what is beyond the elements of the last block may be read, whatever the sizes are
+// CHECK-LABEL: func.func @within_blocks(
+// CHECK:         vector.load {{.*}} vector<4xf32>
+// CHECK:         func.return
+func.func @within_blocks(%x: memref<?x3x?x?xf32, #layout.format<"onednn:nChw16c">>, %y: memref<?x3x?x?xf32>) {
+  layout.copy %x, %y : memref<?x3x?x?xf32, #layout.format<"onednn:nChw16c">> to memref<?x3x?x?xf32>
+  func.return
+}
