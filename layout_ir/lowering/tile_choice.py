@@ -39,7 +39,10 @@ PLACES_OF_SMALL_SET = 8
 """Lines of one set that a small first level cache has place for."""
 
 WORTH_NARROWING = 1.02
-"""By how much vectors of half a line have to be better, unless they only copy."""
+"""By how much vectors of half a line have to be better, unless they only copy, or shuffle few elements."""
+
+FEW_ELEMENTS = 16
+"""Elements of a line of which tiles have so few rows that processors differ in whether halves are faster."""
 
 
 SMALL_PART = 32
@@ -83,9 +86,15 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
         return wide  # a kernel has looked whether `wide` fits in
-    least = 1 if is_copy(wide.network) else WORTH_NARROWING
-    is_better = cached_cycles(box, narrow, schedule) * least <= cached_cycles(box, wide, schedule)
+    is_better = cached_cycles(box, narrow, schedule) * _least_gain(wide, schedule) <= cached_cycles(box, wide, schedule)
     return narrow if is_better else wide
+
+
+def _least_gain(wide: Tile, schedule: Schedule) -> float:
+    """By how much vectors of half a line have to be better."""
+    if is_copy(wide.network):
+        return 1
+    return schedule.processor.worth_narrowing if schedule.lanes <= FEW_ELEMENTS else WORTH_NARROWING
 
 
 def _may_compete(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -2,7 +2,8 @@
 What the tiles of a box with unknown extents depend on: conditions that a kernel looks at when it is called.
 
 A tile that is moved back where it would reach too far needs an axis that it fits into; shorter ones are left to scalar
-loops. And whether a destination is large enough to bypass the caches, in whole lines, only its size says.
+loops. Whether a destination is large enough to bypass the caches, in whole lines, only its size says, and whether rows
+of either side begin at lines.
 """
 
 from __future__ import annotations
@@ -98,12 +99,7 @@ class Guards:
         starts: list[SSAValue] = []
         if self._moves(inside) != self._moves(schedule):
             starts.append(begins_at_line(self.builder, self.buffers.destination))
-        emit_where(
-            self.builder,
-            starts,
-            lambda: self._by_rows(schedule, tiles),
-            lambda: self._by_rows(inside, tiles),
-        )
+        emit_where(self.builder, starts, lambda: self._by_rows(schedule, tiles), lambda: self._by_rows(inside, tiles))
 
     def _by_rows(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """By other tiles where all rows of the source would begin at lines, if the first did, and those are better."""

@@ -12,6 +12,7 @@ from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import cached_cycles, split_share, tile_of
@@ -64,6 +65,16 @@ def test_vectors_of_half_a_line(source: str, destination: str, shape: tuple[int,
     large = tile_of(box, schedule_of(64, LARGE), size)
     assert large == choose_tile(box, LINE, size, 4)
     assert tile_of(box, schedule_of(32, SMALL), size) == choose_tile(box, LINE // 2, size, 4)
+
+
+@pytest.mark.parametrize(("processor", "lanes"), [(ICE_LAKE, 8), (SAPPHIRE_RAPIDS, 16)])
+def test_halves_that_are_a_little_better_are_not_worth_it_on_every_processor(processor: str, lanes: int) -> None:
+    for source, destination, shape in (("nhwc", "nchw", (1, 32, 90, 90)), ("nchw", "nChw16c", (1, 32, 31, 33))):
+        (box,), size = boxes(source, destination, shape)
+        schedule = choose_schedule(Target(64, processor=processor), 4, SMALL, SMALL)
+        chosen = tile_of(box, schedule, size)
+        assert chosen is not None
+        assert {store.lanes for store in chosen.network.stores} == {lanes}
 
 
 @pytest.mark.parametrize(("element_bytes", "lanes"), [(4, 8), (2, 32), (1, 64)])
