@@ -27,7 +27,6 @@ PAIRS = (
     ("NCHW", "ascend:NC1HWC0"),
 )
 
-CHANNELS = 64
 IMAGES = ((128, 128), (56, 56), (113, 111))
 """Heights and widths: whole lines, whole lines of f32, and odd ones."""
 
@@ -82,14 +81,18 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.dynamic", description=__doc__)
     parser.add_argument("--dtype", default="f32")
     parser.add_argument("--size", choices=SIZES, action="append", help="in or out of the caches; both by default")
+    parser.add_argument("--channels", type=int, default=64)
     options = parser.parse_args()
+    if options.channels < 1:
+        parser.error(f"expected --channels of at least 1, got {options.channels}")
+    channels: int = options.channels
     ratios: list[float] = []
     for size in options.size or SIZES:
         for (source, destination), (h, w) in ((pair, image) for pair in PAIRS for image in IMAGES):
-            batch = max(1, SIZES[size] // (CHANNELS * h * w * element_type(options.dtype).bytes))
-            known, unknown = compare(source, destination, (batch, CHANNELS, h, w), options.dtype)
+            batch = max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
+            known, unknown = compare(source, destination, (batch, channels, h, w), options.dtype)
             ratios.append(known / unknown)
-            name = f"{source} -> {destination}, {batch}x{CHANNELS}x{h}x{w} {options.dtype}"
+            name = f"{source} -> {destination}, {batch}x{channels}x{h}x{w} {options.dtype}"
             print(
                 f"{name:56} known {known * 1e6:8.1f} us  unknown {unknown * 1e6:8.1f} us  {ratios[-1]:.2f}", flush=True
             )
