@@ -58,7 +58,7 @@ def choose_panel(
     runs = RUN_BYTES if run_bytes is None else [run_bytes]
     rows = ROW_BYTES if row_bytes is None else [row_bytes]
     panels = dict.fromkeys(
-        panel_of(group, least, Wanted(run, row, carries), element_bytes)
+        panel_of(group, least, Wanted(run, row, carries, costs.evenly), element_bytes)
         for row, run, carries in itertools.product(rows, runs, (False, True))
     )
     fitting = [

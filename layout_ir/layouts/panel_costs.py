@@ -84,6 +84,9 @@ class PanelCosts:
     driven_out: float = 0.45
     """What more than that costs, for every byte."""
 
+    evenly: bool = False
+    """Whether panels between which lines are carried are made about equally large: a short one cannot ask for more."""
+
     counts_first_visits: bool = False
     """Whether the first visit to a row is counted as one to another row, which matters where rows are short."""
 

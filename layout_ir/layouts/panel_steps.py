@@ -13,6 +13,9 @@ from layout_ir.layouts.symbols import is_symbolic
 LINE_BYTES = 64
 """Size of a cache line."""
 
+FEW_PANELS = 4
+"""Panels of which a last one that is shorter than the others counts."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -26,6 +29,9 @@ class Wanted:
 
     carries: bool
     """Whether what is left of lines is carried from a panel to the one that continues its runs."""
+
+    evenly: bool = False
+    """Whether the last panel of these is about as large as the others; otherwise as short as it likes."""
 
 
 def panel_of(group: Group, least: Sequence[int], wanted: Wanted, element_bytes: int) -> Panel:
@@ -90,8 +96,11 @@ def _steps(
             break
     steps: list[int] = []
     for i, axis in enumerate(axes):
-        if i == last:  # the last panel may be as short as it likes
+        if i == last:
             whole = -(-sizes[i] // least[i]) * least[i]
+            if wanted.evenly and axis.extent < FEW_PANELS * whole:
+                parts = max(round(axis.extent / whole), 1)
+                whole = -(-axis.extent // (parts * least[i])) * least[i]
             steps.append(whole if is_symbolic(axis.extent) else min(whole, axis.extent))
         elif axis.is_full:
             steps.append(_even_steps(axis.extent, sizes[i], unit[i], least[i]))

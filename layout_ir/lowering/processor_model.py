@@ -173,6 +173,7 @@ ZEN_4_PANELS = PanelCosts(
     far=0.34,
     kept_bytes=192 << 10,
     driven_out=0.6,
+    evenly=True,
 )
 """
 Fitted to 148 copies with up to 23 panels each. Large buffers cost more since the next panel is asked for: of 105 copies

@@ -173,6 +173,20 @@ def test_lines_are_carried_to_the_row_behind(
     assert panel.written_length(threads) == math.prod(extents.values())
 
 
+@pytest.mark.parametrize(
+    "rows, evenly, steps",
+    [(560, False, 256), (560, True, 280), (280, True, 280), (700, True, 234), (1119, True, 256)],
+)
+def test_few_panels_between_which_lines_are_carried_are_about_equally_large(
+    rows: int, evenly: bool, steps: int
+) -> None:
+    boxes, _ = boxes_of("onednn:abc", "onednn:cba", (rows, 200, 300), "f32")
+    (group,) = group_boxes(boxes, 4)
+    panel = panel_of(group, [1] * group.shared, Wanted(1024, 1000, carries=True, evenly=evenly), 4)
+    taken = {axis.name: steps for axis, steps in zip(group.axes, panel.steps, strict=False)}
+    assert taken["a"] == steps
+
+
 def test_threads_have_panels_to_share() -> None:
     boxes, size = boxes_of("onednn:ab", "onednn:ba", (25000, 3001), "i8")
     (group,) = group_boxes(boxes, 1)
