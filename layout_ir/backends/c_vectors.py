@@ -232,8 +232,9 @@ class VectorRules:
             locality = op.attributes.get("locality")
             hint = f", 0, {locality.value.data}" if isinstance(locality, IntegerAttr) else near
             times = op.attributes.get("times")
+            distance = f" + {ahead.value.data}" if ahead.value.data else ""
             for _ in range(times.value.data if isinstance(times, IntegerAttr) else 1):
-                self._printer.line(f"__builtin_prefetch({place} + {ahead.value.data}{hint});")
+                self._printer.line(f"__builtin_prefetch({place}{distance}{hint});")
             if "both_lines" in op.attributes and isinstance(op, vector.StoreOp):
                 last = ahead.value.data + lane_count(op.vector.type) - 1
                 self._printer.line(f"__builtin_prefetch({place} + {last}{hint});")

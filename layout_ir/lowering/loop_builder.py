@@ -169,6 +169,10 @@ class LoopBuilder:
         """The smaller of an index and a constant."""
         return self._builder.insert(arith.MinUIOp(value, self.constant(limit))).result
 
+    def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+        """One of two values."""
+        return self._builder.insert(arith.SelectOp(condition, then, otherwise)).results[0]
+
     def splat(self, scalar: SSAValue, lanes: int) -> SSAValue:
         """A vector whose lanes all hold a constant."""
         return self._constants.splat(scalar, lanes)

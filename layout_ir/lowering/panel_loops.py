@@ -22,6 +22,8 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.next_panel import counts_of, next_panel
+from layout_ir.lowering.next_step import Values
 from layout_ir.lowering.panel_flush import Flush
 from layout_ir.lowering.panel_requests import Requests, asked_region, asked_rows, ends_ahead, line_behind
 from layout_ir.lowering.schedule import Schedule
@@ -36,9 +38,6 @@ LONG_ROW_BYTES = 1024
 
 MANY_ROWS = 64
 """Rows of a tile from which on a quarter of that is long: the processor's own prefetcher follows none of them."""
-
-Values = dict[int, SSAValue]
-"""A value of some axes."""
 
 
 def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> None:
@@ -63,18 +62,14 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
             if is_parallel:  # every thread has a scratch of its own
                 scratch = _scratch(builder, panel, buffers)
         assert scratch is not None
-        counts = {
-            i: _count(builder, panel, i, starts.get(i))
-            for i, steps in enumerate(panel.steps)
-            if steps > 1 or i == panel.carried
-        }
+        counts = counts_of(builder, panel, starts)
         for position in range(len(panel.group.boxes)):
             filler = _Filler(builder, panel, position, replace(buffers, destination=scratch), starts, counts)
             filler.emit(replace(schedule, streams=False))
         ahead = ends_ahead(panel, walk, schedule)
         rows = asked_rows(panel, tuple(starts), schedule)
-        behind = line_behind(schedule)
-        requests = rows and Requests(builder, panel, rows, buffers.source, starts, counts, schedule.lanes, behind)
+        following = rows and next_panel(builder, panel, starts)
+        requests = rows and following and Requests(builder, panel, rows, buffers.source, following, schedule)
         Flush(builder, panel, scratch, buffers.destination, starts, counts, along, requests, ahead).emit()
 
 
@@ -119,14 +114,6 @@ def _start(builder: LoopBuilder, panel: Panel, i: int, index: SSAValue) -> SSAVa
     extent, least = panel.group.axes[i].extent, panel.least[i]
     moves = is_symbolic(extent) and least > 1 and i != panel.carried
     return builder.minimum(index, extent - least) if moves else index
-
-
-def _count(builder: LoopBuilder, panel: Panel, i: int, start: SSAValue | None) -> SSAValue:
-    """How many steps of an axis are in the present panel."""
-    extent, steps = panel.group.axes[i].extent, panel.steps[i]
-    if start is None or panel.is_even(i):
-        return builder.constant(steps)
-    return builder.minimum(builder.index(AffineExpr.constant(extent) - AffineExpr.dimension(0), [start]), steps)
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,12 @@ destination the lines at the ends of later runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import cast
 
-from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import MemRefType, VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.affine import constant_value
@@ -25,7 +23,8 @@ from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, 
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.prefetch_attribute import SECOND_LEVEL, with_prefetch
+from layout_ir.lowering.next_panel import NextPanel
+from layout_ir.lowering.row_lines import RowLines
 from layout_ir.lowering.schedule import Schedule
 
 ENDS_AHEAD_BYTES = 4096
@@ -101,19 +100,14 @@ class Requests:
     panel: Panel
     rows: SourceRows
     source: SSAValue
-    starts: Mapping[int, SSAValue]
-    """First step of the shared axes that are cut into panels."""
-    counts: Mapping[int, SSAValue]
-    """Steps in this panel of the shared axes that have several."""
-    lanes: int
-    behind: int
-    """Elements behind those of the next panel that are asked for instead, where it goes on along their rows."""
+    following: NextPanel
+    schedule: Schedule
 
     def emit(self, part: SSAValue | None, parts: int) -> None:
         """Ask for one of so many parts of the rows; None for all of them at once."""
         axes = self.panel.group.main.axes
         most = self.rows.longest_across
-        places = [(start, axes[i].source_stride) for i, start in self.starts.items()]
+        places = [(start, axes[i].source_stride) for i, start in self.following.starts.items()]
         with ExitStack() as loops:
             for i in sorted(self.rows.across, key=lambda i: (i != most, -axes[i].source_stride)):
                 bounds = self.builder.constant(0), self._count(i)
@@ -121,25 +115,32 @@ class Requests:
                     bounds = self._share(part, parts, i)
                 loop = self.builder.loop_between(*bounds, f"{axes[i].name}_ahead")
                 places.append((loops.enter_context(loop), axes[i].source_stride))
-            loop = self.builder.loop_between(self.builder.constant(0), self._length(), "ahead", self.lanes)
-            places.append((loops.enter_context(loop), 1))
-            self._ask(places)
+            row = places, constant_value(self.panel.group.main.source_offset)
+            self._lines.ask(self.builder, self.source, row, self._first(), self._length())
 
-    def _ask(self, places: list[tuple[SSAValue, int]]) -> None:
-        """Ask for what the next panel takes in place of the element there."""
-        place = self.builder.place(places, constant_value(self.panel.group.main.source_offset))
-        following = list(self.starts)[-1]
-        stride = self.panel.group.main.axes[following].source_stride
-        ahead = self.panel.steps[following] * stride + (self.behind if stride == 1 else 0)
-        kind = VectorType(cast("MemRefType[Attribute]", self.source.type).element_type, [1])
-        self.builder.insert(with_prefetch(vector.LoadOp(self.source, [place], kind), ahead, locality=SECOND_LEVEL))
+    @property
+    def _lines(self) -> RowLines:
+        axes, steps = self.panel.group.main.axes, self.panel.steps
+        across = [axes[i].source_stride for i in self.rows.across]
+        starts = [axes[i].source_stride * steps[i] for i in self.following.starts]
+        places = [constant_value(self.panel.group.main.source_offset), *across, *starts]
+        at_line = self.schedule.at_line
+        return RowLines.of(self.rows.length, min(across), places, self.schedule.lanes, at_line=at_line)
+
+    def _first(self) -> SSAValue:
+        """The element of a row from which on lines are asked for: where rows go on, this panel has read their first."""
+        none, innermost = self.builder.constant(0), list(self.following.starts)[-1]
+        goes_on = self.panel.group.main.axes[innermost].source_stride == 1 and not self._lines.begin_at_lines
+        if not goes_on or not self.schedule.processor.asks_line_behind:
+            return none
+        return self.builder.select(self.following.turns, none, self.builder.constant(self.schedule.lanes))
 
     def _count(self, i: int) -> SSAValue:
-        """Steps of an axis in this panel."""
-        return self.counts.get(i, self.builder.constant(self.rows.taken[i]))
+        """Steps of an axis in the next panel."""
+        return self.following.counts.get(i, self.builder.constant(self.rows.taken[i]))
 
     def _length(self) -> SSAValue:
-        """Elements of a row in this panel."""
+        """Elements of a row in the next panel."""
         if not self.rows.along:  # what is left of blocks of channels: one of each
             return self.builder.constant(1)
         *inner, last = self.rows.along

@@ -6,10 +6,11 @@ A load whose value nobody uses does no more than ask.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from layout_ir.layouts.symbols import is_symbolic
 
@@ -23,6 +24,14 @@ Without it loads ask for the first level, and stores for lines of their own ther
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
 
 
+def request(buffer: SSAValue, place: SSAValue, locality: int, times: int = 1) -> vector.LoadOp:
+    """A load of one element, of no use but to ask for its line so many times."""
+    kind = VectorType(cast("MemRefType[Attribute]", buffer.type).element_type, [1])
+    operation = vector.LoadOp(buffer, [place], kind)
+    _ask(operation, 0, locality, times)
+    return operation
+
+
 def with_prefetch(
     operation: Access, ahead: int, *, locality: int | None = None, times: int = 1, both_lines: bool = False
 ) -> Access:
@@ -32,11 +41,15 @@ def with_prefetch(
     `both_lines`: for the line of the first element there and for that of the last one.
     """
     if ahead and not is_symbolic(ahead):
-        operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
-        if locality is not None:
-            operation.attributes["locality"] = IntegerAttr(locality, IndexType())
-        if times > 1:
-            operation.attributes["times"] = IntegerAttr(times, IndexType())
+        _ask(operation, ahead, locality, times)
         if both_lines:
             operation.attributes["both_lines"] = UnitAttr()
     return operation
+
+
+def _ask(operation: Operation, ahead: int, locality: int | None, times: int) -> None:
+    operation.attributes["prefetch"] = IntegerAttr(ahead, IndexType())
+    if locality is not None:
+        operation.attributes["locality"] = IntegerAttr(locality, IndexType())
+    if times > 1:
+        operation.attributes["times"] = IntegerAttr(times, IndexType())

@@ -46,10 +46,6 @@ class ParallelBuilder(LoopBuilder):
             result = condition if result is None else self.insert(arith.AndIOp(result, condition)).results[0]
         return result
 
-    def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
-        """One of two values."""
-        return self.insert(arith.SelectOp(condition, then, otherwise)).results[0]
-
     def load_or(
         self, condition: SSAValue | None, buffer: SSAValue, index: SSAValue, other: SSAValue | None
     ) -> SSAValue:

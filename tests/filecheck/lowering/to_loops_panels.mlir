@@ -30,15 +30,20 @@
 // CHECK-NEXT:      vector.maskedstore %[[Y]]
 // CHECK-NOT:       vector.store
 
-// Zen 4 asks for the 100 rows of the next panel before the lines of this one are streamed, from their second line on
+// Zen 4 asks for the 100 rows of the next panel before the lines of this one are streamed, also for those of the next %a
 // CHECK-NOT:   vector<1xf32>
 // ZEN-LABEL:   func.func @pixels(
 // ZEN:           scf.for %c_d_panel = {{.*}} step %[[STEP:[0-9]+]] {
 // ZEN-NOT:         nontemporal
-// ZEN:             scf.for %b_ahead = %{{.*}} to %[[ROWS:[0-9]+]] step
-// ZEN-NEXT:          scf.for %ahead = %{{.*}} to %{{.*}} step
-// ZEN-NEXT:            %[[PLACE:.*]] = affine.apply {{.*}} (%a, %c_d_panel, %b_ahead, %ahead)
-// ZEN-NEXT:            vector.load %{{.*}}[%[[PLACE]]] {prefetch = 48 : index, locality = 2 : index} : memref<240000xf32>, vector<1xf32>
+// ZEN:             %[[TURNS:.*]] = arith.cmpi uge, %[[BEHIND:.*]], %{{.*}} : index
+// ZEN-NEXT:        %[[NEXT:.*]] = arith.select %[[TURNS]], %[[ZERO:.*]], %[[BEHIND]] : index
+// ZEN-NEXT:        arith.select %[[TURNS]]
+// ZEN:             %[[IMAGE:.*]] = arith.select %{{.*}}, %[[ZERO]], %{{.*}} : index
+// ZEN:             %[[COUNT:.*]] = arith.minui
+// ZEN:             scf.for %b_ahead = %[[ZERO]] to %{{.*}} step
+// ZEN-NEXT:          scf.for %ahead = %[[ZERO]] to %[[COUNT]] step
+// ZEN-NEXT:            %[[PLACE:.*]] = affine.apply {{.*}} (%[[IMAGE]], %[[NEXT]], %b_ahead, %ahead)
+// ZEN-NEXT:            vector.load %{{.*}}[%[[PLACE]]] {prefetch = 0 : index, locality = 2 : index} : memref<240000xf32>, vector<1xf32>
 // ZEN:             nontemporal
 
 // every thread has a buffer of its own
@@ -57,6 +62,26 @@
 // DIRECT:         func.return
 func.func @pixels(%x: !planes, %y: !pixels) {
   layout.copy %x, %y : !planes to !pixels
+  func.return
+}
+
+!odd_planes = memref<2x100x29x37xf32>
+!odd_pixels = memref<2x100x29x37xf32, #layout.format<"NHWC">>
+
+// where rows begin anywhere within lines, this panel has read the first line of each of the next, unless that is of the
+// next %a; and the last element may lie in a line of its own
+// CHECK-LABEL: func.func @odd_pixels(
+// ZEN-LABEL: func.func @odd_pixels(
+// ZEN:         %[[TURNS:.*]] = arith.cmpi uge, %[[BEHIND:.*]], %{{.*}} : index
+// ZEN-NEXT:    %[[NEXT:.*]] = arith.select %[[TURNS]], %[[ZERO:.*]], %[[BEHIND]] : index
+// ZEN:         scf.for %b_ahead = %[[ZERO]] to %{{.*}} step
+// ZEN-NEXT:      %[[FIRST:.*]] = arith.select %[[TURNS]], %[[ZERO]], %{{.*}} : index
+// ZEN:           scf.for %ahead = %[[FIRST]] to %{{.*}} step
+// ZEN-NEXT:        %[[ELEMENT:.*]] = arith.minui %ahead, %{{.*}} : index
+// ZEN-NEXT:        %[[PLACE:.*]] = affine.apply {{.*}} (%{{.*}}, %[[NEXT]], %b_ahead, %[[ELEMENT]])
+// ZEN-NEXT:        vector.load %{{.*}}[%[[PLACE]]] {prefetch = 0 : index, locality = 2 : index} : memref<214600xf32>, vector<1xf32>
+func.func @odd_pixels(%x: !odd_planes, %y: !odd_pixels) {
+  layout.copy %x, %y : !odd_planes to !odd_pixels
   func.return
 }
 
