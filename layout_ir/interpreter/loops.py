@@ -13,17 +13,23 @@ from layout_ir.errors import LayoutError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from xdsl.interpreter import Interpreter
 
 
 def run_loops(
-    module: ModuleOp, function_name: str, buffers: Sequence[npt.NDArray[Any]], sizes: Sequence[int] = ()
+    module: ModuleOp,
+    function_name: str,
+    buffers: Sequence[npt.NDArray[Any]],
+    sizes: Sequence[int] = (),
+    *,
+    listeners: Sequence[Interpreter.Listener] = (),
 ) -> None:
     """
     Call a function of memrefs on numpy buffers, which are changed in place.
 
     `buffers`: one C-contiguous array for every argument, of at least as many elements as the memref has; the
-    interpreted function sees only these. `sizes`: the index arguments behind them. Costs about 20 microseconds an
-    element: for small shapes.
+    interpreted function sees only these. `sizes`: the index arguments behind them. `listeners` see every op before and
+    after it runs. Costs about 20 microseconds an element: for small shapes.
 
     Raises `LayoutError` where the buffers do not fit, and xDSL's `InterpretationError` for an access outside of a
     buffer or a division of a negative index.
@@ -44,7 +50,7 @@ def run_loops(
     if len(sizes) != len(types) - count:
         raise LayoutError(f"{function_name}: expected {len(types) - count} sizes, got {len(sizes)}")
     views = tuple(_view(buffer, kind) for buffer, kind in zip(buffers, types, strict=False))
-    interpreter = Interpreter(module, index_bitwidth=64)
+    interpreter = Interpreter(module, index_bitwidth=64, listeners=tuple(listeners))
     for implementations in (
         FuncFunctions(),
         ScfFunctions(),

@@ -203,5 +203,7 @@ def _instructions(network: Network) -> str:
 def _level(box: Box, level: LoopLevel) -> str:
     inside = f" inside {level.inside}" if level.inside else ""
     traits = [f"prefetching {level.prefetch} elements ahead"] if level.prefetch else []
+    if level.rows is not None:
+        traits.append(f"asking for the rows of the next {box.axes[level.rows.following[-1]].name}")
     traits += ["parallel"] if level.is_parallel else []
     return f"{box.axes[level.axis].name} by {level.step}{inside}" + (f" ({', '.join(traits)})" if traits else "")

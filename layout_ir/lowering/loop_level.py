@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from layout_ir.lowering.next_rows import NextRows
+
 
 @dataclass(frozen=True)
 class LoopLevel:
@@ -21,4 +23,6 @@ class LoopLevel:
     """Elements of the source ahead of which each load prefetches."""
     is_far: bool = False
     """Whether that is used so much later that it belongs into a second level cache."""
+    rows: NextRows | None = None
+    """The rows that the tiles inside ask for together, instead."""
     is_parallel: bool = False

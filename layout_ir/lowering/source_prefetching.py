@@ -22,6 +22,7 @@ from layout_ir.lowering.line_sequences import (
     walked,
 )
 from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.next_rows import NextRows, next_rows
 from layout_ir.lowering.schedule import Schedule
 
 PREFETCHED_TILES = 2
@@ -47,7 +48,11 @@ def with_prefetching(
     if not levels:
         return levels
     is_open = schedule.preferences.prefetch is None and schedule.preferences.prefetch_tiles is None
-    if is_open and (forward := read_forward(box, tile, levels, schedule.lanes)):
+    rows = _rows_that_end(box, tile, levels, schedule, along_source, along_destination) if is_open else None
+    forward = read_forward(box, tile, levels, schedule.lanes) if is_open else 0
+    if rows is not None and (rows.are_alone or not forward):
+        return [*levels[:-1], replace(levels[-1], rows=rows)]
+    if forward:
         return [*levels[:-1], replace(levels[-1], prefetch=forward)]
     if along_source is None or along_destination is None or along_source == along_destination:
         axis, tiles = _in_one_order(box, tile, levels, schedule, along_source, along_destination)
@@ -161,11 +166,29 @@ def _between_orders(
         return preferred, PREFETCHED_TILES
     has_rows = tile.extents[along_destination] > 1
     are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
+    if _ends_soon(box, tile, along_source) and schedule.processor.asks_second_level:
+        return along_destination, PREFETCHED_TILES  # the cache keeps what is used that much later
+    return along_source if has_rows and are_far else along_destination, PREFETCHED_TILES
+
+
+def _rows_that_end(
+    box: Box,
+    tile: Tile,
+    levels: Sequence[LoopLevel],
+    schedule: Schedule,
+    along_source: int | None,
+    along_destination: int | None,
+) -> NextRows | None:
+    """The rows of the next tiles, where rows end soon: what lies behind one is none that this tile's loads lead to."""
+    if along_source is None or along_destination is None:
+        return None
+    if not schedule.processor.asks_second_level or not _ends_soon(box, tile, along_source):
+        return None
+    return next_rows(box, [level.axis for level in levels], schedule, along_source, along_destination)
+
+
+def _ends_soon(box: Box, tile: Tile, along_source: int) -> bool:
+    """Whether rows end before what tiles ask for, or soon behind it and with a gap."""
     row = box.axes[along_source]
     has_gap = all(axis.source_stride != row.source_stride * row.extent for axis in box.axes)
-    ends = row.extent <= PREFETCHED_TILES * tile.extents[along_source] * (2 if has_gap else 1)
-    if ends and schedule.processor.asks_second_level:  # which keeps what is used that much later
-        others = [level.axis for level in levels if level.axis not in (along_source, along_destination)]
-        rows_end = box.axes[along_destination].extent <= PREFETCHED_TILES * tile.extents[along_destination]
-        return (others[-1], 1) if others and rows_end else (along_destination, PREFETCHED_TILES)
-    return along_source if has_rows and are_far else along_destination, PREFETCHED_TILES
+    return row.extent <= PREFETCHED_TILES * tile.extents[along_source] * (2 if has_gap else 1)

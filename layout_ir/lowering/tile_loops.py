@@ -26,6 +26,7 @@ from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, with_prefetch
+from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
@@ -184,6 +185,9 @@ class TileEmitter:
             tile_place(self.builder, index, starts, hint)
             for index, hint in ((box.source_index(), "from"), (box.destination_index(), "to"))
         )
+        rows = next((level.rows for level in levels if level.rows is not None), None)
+        if rows is not None:
+            RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
         self.straight_line(box, tile, (source, destination), ahead)
 

@@ -32,15 +32,38 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         # goes on along the source where the next lines of the destination are near, in blocks where they are not
         ("NCHW", "NHWC", (84, 64, 56, 56), "f32", "b by 32, c_d by 32, c_d by 16 inside", "by 1, b by 16, c_d by 16 ("),
         ("NHWC", "NCHW", (84, 100, 56, 56), "f32", "c_d by 16 inside 32", "c_d by 16 inside 32"),
-        # asks for later rows where it would ask behind the end of one
-        (PITCHED, "NHWC", (168, 64, 56, 56), "f16", "d by 32 (prefetching 64 ", "c by 1 (prefetching 120 "),
+        # asks for whole rows of the next step where tiles would ask behind the end of theirs
+        (
+            PITCHED,
+            "NHWC",
+            (335, 64, 56, 56),
+            "i8",
+            "d by 32 (prefetching 128 ",
+            "d by 32 (asking for the rows of the next c)",
+        ),
+        (
+            PITCHED,
+            "NHWC",
+            (168, 64, 56, 56),
+            "f16",
+            "d by 32 (prefetching 64 ",
+            "d by 32 (asking for the rows of the next c)",
+        ),
         (
             PITCHED,
             "NHWC",
             (84, 64, 56, 56),
             "f32",
-            "d by 16 inside 32 (prefetching 32 ",
-            "b by 16 (prefetching 215040 ",
+            "inside 32 (prefetching 32 ",
+            "d by 16 (asking for the rows of the next c)",
+        ),
+        (
+            "NCHW",
+            BATCH_BLOCKS,
+            (19568, 35, 7, 7),
+            "f16",
+            "write many lines twice",
+            "c_d by 32 (asking for the rows of the next b1)",
         ),
         # rows with gaps between them: parts of lines are left to the caches, and asked for
         ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "  streams whole lines\n", "but for 8 stores of parts of them"),

@@ -58,9 +58,24 @@ func.func @gaps(%x: !dense_rows, %y: !rows_with_gaps) {
 !halves_with_gaps = memref<2x64x56x56xf16, strided<[430080, 6720, 120, 1]>>
 !half_pixels = memref<2x64x56x56xf16, #layout.format<"NHWC">>
 
-// rows and channels both end within two tiles: the rows that follow are asked for, not those of the next image
+// rows end soon, with gaps behind them: each tile asks for 16 of the 64 whole rows that the next %c takes, or the next
+// %a where there is none; that the last element's line is another one than the one before is possible
 // ZEN-LABEL:   func.func @next_rows(
-// ZEN:           vector.load %{{.*}} {prefetch = 120 : index, locality = 2 : index, times = 4 : index}
+// ZEN:           %[[CHANNELS:.*]] = arith.constant 64 : index
+// ZEN:           %[[TURNS:.*]] = arith.cmpi uge, %[[BEHIND:.*]], %{{.*}} : index
+// ZEN-NEXT:      %[[ROW:.*]] = arith.select %[[TURNS]], %[[ZERO:.*]], %[[BEHIND]] : index
+// ZEN-NEXT:      %[[STEP:.*]] = arith.select %[[TURNS]], %{{.*}}, %[[ZERO]] : index
+// ZEN-NEXT:      %{{.*}} = arith.addi %a, %[[STEP]] : index
+// ZEN-NEXT:      arith.cmpi
+// ZEN-NEXT:      %[[IMAGE:.*]] = arith.select %{{.*}}, %[[ZERO]], %{{.*}} : index
+// ZEN-NEXT:      %[[FIRST:.*]] = affine.apply affine_map<(d0, d1) -> ((d0 + (((d1 + 31) floordiv 32) * 16)))>
+// ZEN:           %[[LAST:.*]] = arith.minui %{{.*}}, %[[CHANNELS]] : index
+// ZEN:           scf.for %b_ahead = %[[FIRST]] to %[[LAST]] step
+// ZEN:             scf.for %ahead
+// ZEN-NEXT:          %[[ELEMENT:.*]] = arith.minui %ahead, %{{.*}} : index
+// ZEN-NEXT:          %[[PLACE:.*]] = affine.apply {{.*}} (%[[IMAGE]], %[[ROW]], %b_ahead, %[[ELEMENT]])
+// ZEN-NEXT:          vector.load %{{.*}}[%[[PLACE]]] {prefetch = 0 : index, locality = 2 : index, times = 4 : index} : {{.*}}, vector<1xf16>
+// ZEN:           vector.load %{{.*}} : memref<860096xf16>, vector<32xf16>
 func.func @next_rows(%x: !halves_with_gaps, %y: !half_pixels) {
   layout.copy %x, %y : !halves_with_gaps to !half_pixels
   func.return

@@ -1,0 +1,33 @@
+"""Kernels that ask for whole rows of the next step: right at every alignment, with threads, and interpreted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alignments import check_alignments
+from reorder_batch import faults, interpreted, lowered
+from row_reorders import REORDERS
+from xdsl.dialects.builtin import ModuleOp
+
+from layout_ir.backends.c import emit_c
+from layout_ir.lowering.processor_model import ZEN_4
+
+
+def asking(threads: bool) -> ModuleOp:
+    """The module, all of whose kernels ask for rows."""
+    module = lowered(REORDERS, 64, threads, stream_bytes=0, processor=ZEN_4)
+    for number, function in enumerate(module.ops):
+        assert "_ahead = " in str(function), REORDERS[number]
+    return module
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_every_alignment(threads: bool, tmp_path: Path) -> None:
+    text = emit_c(asking(threads))
+    check_alignments(REORDERS, text, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
+def test_no_request_leads_out_of_the_source(threads: bool) -> None:
+    assert not faults(REORDERS, interpreted(asking(threads)))

@@ -1,0 +1,86 @@
+"""What kernels for Zen 4 ask for ahead of time is what they read next, as an interpreter sees them ask and read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from reorder_batch import Reorder, lowered
+from row_reorders import ROWS
+from varied_reorders import reorder, small_panels, source_and_expected
+from xdsl.dialects import vector
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Operation
+
+from layout_ir.interpreter.loops import run_loops
+from layout_ir.lowering.processor_model import ZEN_4
+
+LINE_BYTES = 64
+
+
+@dataclass
+class Watcher(Interpreter.Listener):
+    """Notes in which order the lines of the source are asked for and read."""
+
+    elements: int
+    """Of the source, which no other buffer has."""
+    lanes: int
+    behind_line: int
+    """Elements that the source begins behind a line."""
+    asked: set[int] = field(default_factory=set[int])
+    unasked: list[int] = field(default_factory=list[int])
+    """For each line that is read before it is asked for, how many loads came before."""
+    loads: int = 0
+    loads_before: int = -1
+    """How many of them came before the first request."""
+
+    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
+        if not isinstance(op, vector.LoadOp) or args[0].size != self.elements:
+            return
+        is_request = not op.result.uses
+        first = args[1] + self.behind_line + (op.attributes["prefetch"].value.data if is_request else 0)
+        lines = range(first // self.lanes, (first + op.result.type.get_shape()[0] - 1) // self.lanes + 1)
+        if is_request:
+            self.loads_before = self.loads if self.loads_before < 0 else self.loads_before
+            self.asked.update(lines)
+            return
+        self.unasked += [self.loads for line in lines if line not in self.asked]
+        self.asked.update(lines)  # it is in a cache from now on
+        self.loads += 1
+
+
+def watched(case: Reorder, behind_line: int) -> Watcher:
+    """What an interpreter saw of the kernel for a destination that counts as large."""
+    values, expected = source_and_expected(case, 0)
+    watcher = Watcher(values.size, LINE_BYTES // values.itemsize, behind_line)
+    destination = np.zeros_like(expected)
+    module = lowered([case], 64, panels=True, stream_bytes=0, processor=ZEN_4)
+    run_loops(module, "case_0", [values, destination], listeners=[watcher])
+    assert np.array_equal(destination, expected)
+    return watcher
+
+
+@pytest.mark.parametrize("behind_line", [0, 3])
+@pytest.mark.parametrize(("case", "steps"), ROWS, ids=str)
+def test_tiles_ask_for_all_rows_of_the_next_step(case: Reorder, steps: int, behind_line: int) -> None:
+    seen = watched(case, behind_line)
+    assert seen.unasked
+    assert all(loads < seen.loads / steps for loads in seen.unasked), (seen.unasked, seen.loads)
+
+
+PANELS = (
+    reorder("NCHW", "NHWC", (2, 100, 13, 17), "f32"),
+    reorder("onednn:ab", "onednn:ba", (203, 301), "f32"),
+    reorder("onednn:ab", "onednn:ba", (301, 406), "i8"),
+    reorder("onednn:abc", "onednn:cba", (70, 5, 53), "f16"),
+)
+
+
+@pytest.mark.parametrize("case", PANELS, ids=str)
+def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(case: Reorder) -> None:
+    with small_panels():
+        seen = watched(case, 0)
+    late = [loads for loads in seen.unasked if loads >= seen.loads_before]
+    # the line that a row of the present panel ends with is the next one's first, but where one begins at a line
+    assert len(late) < len(seen.asked) / 24, (late, seen.loads_before, seen.loads)
