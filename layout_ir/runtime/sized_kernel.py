@@ -93,7 +93,9 @@ class SizedKernel(Kernel):
         return kernel
 
     def _at(self, sizes: Mapping[str, int]) -> Kernel:
-        function, numbers = self._function, tuple(sizes.values())
+        import ctypes
+
+        function, numbers = self._function, tuple(map(ctypes.c_int64, sizes.values()))
 
         def call(*addresses: int) -> None:
             function(*addresses, *numbers)
