@@ -23,6 +23,8 @@ class LoopLevel:
     """Elements of the source ahead of which each load prefetches."""
     is_far: bool = False
     """Whether that is used so much later that it belongs into a second level cache."""
+    is_asked_for: bool = False
+    """Whether most of it has been asked for before, so that the loads of a tile that has many ask once."""
     rows: NextRows | None = None
     """The rows that the tiles inside ask for together, instead."""
     is_parallel: bool = False

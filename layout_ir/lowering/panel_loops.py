@@ -25,7 +25,15 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_panel import counts_of, next_panel
 from layout_ir.lowering.next_step import Values
 from layout_ir.lowering.panel_flush import Flush
-from layout_ir.lowering.panel_requests import Requests, asked_region, asked_rows, ends_ahead, line_behind
+from layout_ir.lowering.panel_requests import (
+    MANY_ROWS,
+    Requests,
+    asked_region,
+    asked_rows,
+    ends_ahead,
+    is_asked_before,
+    line_behind,
+)
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import read_forward
 from layout_ir.lowering.tile_loops import TileEmitter
@@ -34,10 +42,7 @@ PREFETCHED_TILES = 2
 """How many tiles ahead along a row of the source is asked for, where a panel takes a long part of it."""
 
 LONG_ROW_BYTES = 1024
-"""Length of such a part: of a shorter one, the next panel is asked for."""
-
-MANY_ROWS = 64
-"""Rows of a tile from which on a quarter of that is long: the processor's own prefetcher follows none of them."""
+"""Length of such a part, and a quarter of it for tiles of many rows: of a shorter one, the next panel is asked for."""
 
 
 def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> None:
@@ -100,6 +105,11 @@ def _in_one_loop(builder: LoopBuilder, panel: Panel, walk: Sequence[int]) -> Gen
         steps[walk[0]] = left
         firsts = {i: builder.index(AffineExpr.dimension(0) * panel.steps[i], [steps[i]]) for i in walk}
         yield {i: _start(builder, panel, i, first) for i, first in firsts.items()}
+
+
+def _rows_of(tile: Tile) -> int:
+    """How many vectors a tile loads."""
+    return sum(isinstance(value, Load) for value in tile.network.values)
 
 
 def _trips(builder: LoopBuilder, extent: int, steps: int) -> SSAValue:
@@ -166,7 +176,8 @@ class _Filler:
         """How the source is asked for: a region ahead where panels take regions."""
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
-            return LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule))
+            is_asked_for = is_asked_before(self.panel, list(self.starts), _rows_of(tile), schedule)
+            return LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule), is_asked_for=is_asked_for)
         stride = self.panel.group.boxes[self.position].axes[region].source_stride
         return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
 
@@ -176,8 +187,7 @@ class _Filler:
             return forward
         row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
         row_bytes = row * LINE_BYTES // schedule.lanes
-        rows = sum(isinstance(value, Load) for value in tile.network.values)
-        is_long = row_bytes >= (LONG_ROW_BYTES if rows < MANY_ROWS else LONG_ROW_BYTES // 4)
+        is_long = row_bytes >= (LONG_ROW_BYTES if _rows_of(tile) < MANY_ROWS else LONG_ROW_BYTES // 4)
         count = schedule.preferences.prefetch_tiles
         behind = 0 if count else line_behind(schedule)
         if is_long or self.panel.carried is not None:

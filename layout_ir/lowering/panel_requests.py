@@ -33,6 +33,12 @@ ENDS_AHEAD_BYTES = 4096
 SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
 """Bytes after which the sets of a second level cache repeat, and lines of each: 1 MiB on Zen 4."""
 
+FIRST_SETS_BYTES = 4096
+"""Bytes after which those of a first level cache do, of as many lines each: 32 KiB on Zen 4."""
+
+MANY_ROWS = 64
+"""Rows of a tile from which on the processor's own prefetcher follows none of them."""
+
 
 def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int | None:
     """The axis of which a panel asks for the next region; None where there are none, or it asks in another way."""
@@ -66,6 +72,20 @@ def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows |
         return None
     places = places_of_rows(panel, rows, SETS_BYTES // element_bytes, PLACES_OF_SET)
     return rows if places is None or rows.taken[rows.longest_across] <= places else None
+
+
+def is_asked_before(panel: Panel, walk: Sequence[int], rows_of_tile: int, schedule: Schedule) -> bool:
+    """
+    Whether what tiles ask for within a panel has been asked for before, so that they need not ask again and again.
+
+    Measured on Zen 4, for tiles of many rows where lines are carried: with requests that are repeated they take 1.05
+    times as long, but where a first level cache has no places for the rows of a tile, 0.9 times.
+    """
+    rows = asked_rows(panel, walk, schedule)
+    if rows is None or panel.carried is None or rows_of_tile < MANY_ROWS:
+        return False
+    places = places_of_rows(panel, rows, FIRST_SETS_BYTES * schedule.lanes // LINE_BYTES, PLACES_OF_SET)
+    return places is not None and places >= rows_of_tile
 
 
 def line_behind(schedule: Schedule) -> int:

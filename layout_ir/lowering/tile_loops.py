@@ -196,7 +196,8 @@ class TileEmitter:
         asking = next((level for level in levels if level.prefetch), LoopLevel(0, 1))
         is_far = asking.is_far or self.schedule.processor.asks_second_level
         both_lines = asks_both_lines(box, tile, self.schedule)
-        return Ahead(asking.prefetch, destination, is_far, times_asked(box, tile, self.schedule), both_lines)
+        times = 1 if asking.is_asked_for else times_asked(box, tile, self.schedule)
+        return Ahead(asking.prefetch, destination, is_far, times, both_lines)
 
     def straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
         """The values of the network, each stored as soon as it is there, so that no register has to keep it."""

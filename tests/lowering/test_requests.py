@@ -84,3 +84,25 @@ def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(c
     late = [loads for loads in seen.unasked if loads >= seen.loads_before]
     # the line that a row of the present panel ends with is the next one's first, but where one begins at a line
     assert len(late) < len(seen.asked) / 24, (late, seen.loads_before, seen.loads)
+
+
+@pytest.mark.parametrize(
+    ("destination", "shape", "dtype", "times"),
+    [
+        ("onednn:cba", (1119, 200, 300), "i8", 1),
+        # fewer rows than the processor's prefetcher would need to be lost among
+        ("onednn:cba", (560, 200, 300), "f16", 4),
+        # rows that a first level cache has no places for, as all begin at pages
+        ("onednn:cba", (1119, 16, 4096), "i8", 4),
+    ],
+)
+def test_what_was_asked_for_while_the_last_panel_was_written_is_asked_for_once(
+    destination: str, shape: tuple[int, ...], dtype: str, times: int
+) -> None:
+    module = lowered([reorder("onednn:abc", destination, shape, dtype)], 64, panels=True, processor=ZEN_4)
+    loads = [
+        op for op in module.walk() if isinstance(op, vector.LoadOp) and op.result.uses and "prefetch" in op.attributes
+    ]
+    assert loads
+    asked = {op.attributes["times"].value.data if "times" in op.attributes else 1 for op in loads}
+    assert asked == {times}
