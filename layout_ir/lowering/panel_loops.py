@@ -183,7 +183,7 @@ class _Filler:
 
     def _ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
         """How far ahead the source is asked for: along what is read forward, or where the next panel lies."""
-        if not schedule.preferences.prefetch_tiles and (forward := read_forward(box, tile, levels, schedule.lanes)):
+        if not schedule.preferences.prefetch_tiles and (forward := read_forward(box, tile, levels, schedule)):
             return forward
         row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
         row_bytes = row * LINE_BYTES // schedule.lanes

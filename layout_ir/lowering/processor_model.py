@@ -66,6 +66,15 @@ class ProcessorModel:
     at a distance that leads from a row to a gap, or not at all.
     """
 
+    row_distances: int = 2
+    """
+    How many distances ahead the rows that a tile reads are long, at least, where it asks for what lies behind it along
+    them rather than for the rows that follow all of them: behind the end of a row lies what has been read.
+
+    On Zen 4, which keeps what is asked for in a second level cache, planes of 13 x 13 to 56 x 56 are read 1.4 times as
+    fast with 128 as with 2.
+    """
+
     asks_for_next_panel: bool = False
     """
     Whether a panel asks for the rows of the source that the next one takes while it is written.
@@ -212,6 +221,7 @@ MODELS = {
         set_places=8,
         has_small_sets=True,
         asks_for_ends=True,
+        row_distances=128,
         asks_for_next_panel=True,
         asks_line_behind=True,
         stages_lines=True,

@@ -31,6 +31,12 @@ PREFETCHED_TILES = 2
 ROW_DISTANCES = 2
 """How many distances ahead a sequence of lines that is read is long, at least."""
 
+FEW_ROWS = 2
+"""Rows that are asked for so far ahead anyway that it makes no difference what lies behind their ends."""
+
+MIXED_BYTES = 256 << 10
+"""Size of the rows that are read together up to which those that follow stay in a second level cache meanwhile."""
+
 
 def with_prefetching(
     box: Box,
@@ -49,7 +55,7 @@ def with_prefetching(
         return levels
     is_open = schedule.preferences.prefetch is None and schedule.preferences.prefetch_tiles is None
     rows = _rows_that_end(box, tile, levels, schedule, along_source, along_destination) if is_open else None
-    forward = read_forward(box, tile, levels, schedule.lanes) if is_open else 0
+    forward = read_forward(box, tile, levels, schedule) if is_open else 0
     if rows is not None and (rows.are_alone or not forward):
         return [*levels[:-1], replace(levels[-1], rows=rows)]
     if forward:
@@ -93,18 +99,21 @@ def _reads_at_lines(box: Box, loads: Sequence[Load], schedule: Schedule) -> bool
     )
 
 
-def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:
+def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
     """
     By how many elements ahead a tile asks for the source whose lines it and the next tiles read one after the other.
 
-    0 where they read it in another order, or only short parts of it.
+    0 where they read it in another order, or only short parts of it. Where the rows that a tile reads follow each
+    other, what is asked for may be as far ahead as all of them are long: the beginnings of the next rows as well.
     """
+    lanes = schedule.lanes
     loads = [(value.offset, value.offset + value.lanes) for value in tile.network.values if isinstance(value, Load)]
     parts, unit = joined(loads, lanes)
     mixed = longest(parts) if len(parts) < len(loads) else 0  # what tiles read in an order of their own
+    along_rows = 0
     for level in reversed(levels):
         step, length = level.step * box.axes[level.axis].source_stride, longest(parts)
-        if not 0 < step < 2 * length:
+        if not 0 < step < 2 * length or (along_rows and mixed * LINE_BYTES > MIXED_BYTES * lanes):
             break
         if step >= length + lanes:
             unit = step
@@ -112,13 +121,15 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) 
         lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
         ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
         if longest(parts) >= ROW_DISTANCES * ahead:
-            return ahead
+            if len(parts) <= FEW_ROWS or longest(parts) >= schedule.processor.row_distances * ahead:
+                return ahead
+            along_rows = along_rows or ahead
         before = len(parts)
         parts, pitch = joined(parts, lanes)
         unit = max(unit, pitch)
         if len(parts) < before:
             mixed = longest(parts)
-    return 0
+    return along_rows
 
 
 def _off_pages(ahead: int, unit: int, lanes: int) -> int:
