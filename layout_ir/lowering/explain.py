@@ -202,7 +202,8 @@ def _instructions(network: Network) -> str:
 
 def _level(box: Box, level: LoopLevel) -> str:
     inside = f" inside {level.inside}" if level.inside else ""
-    traits = [f"prefetching {level.prefetch} elements ahead"] if level.prefetch else []
+    behind = ", behind all rows of a tile where they are short" if level.rows_together else ""
+    traits = [f"prefetching {level.prefetch} elements ahead{behind}"] if level.prefetch else []
     if level.rows is not None:
         traits.append(f"asking for the rows of the next {box.axes[level.rows.following[-1]].name}")
     traits += ["parallel"] if level.is_parallel else []

@@ -23,6 +23,8 @@ class LoopLevel:
     """Elements of the source ahead of which each load prefetches."""
     is_far: bool = False
     """Whether that is used so much later that it belongs into a second level cache."""
+    rows_together: int = 0
+    """Elements of all the rows that a tile reads, of unknown length: if they are short, loads ask behind them all."""
     is_asked_for: bool = False
     """Whether most of it has been asked for before, so that the loads of a tile that has many ask once."""
     rows: NextRows | None = None

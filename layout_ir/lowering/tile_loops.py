@@ -25,9 +25,10 @@ from layout_ir.lowering.destination_prefetching import asks_both_lines, destinat
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, with_prefetch
+from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, streamed_stores
+from layout_ir.lowering.short_rows import place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
 from layout_ir.lowering.tile_guards import Guards
@@ -170,6 +171,9 @@ class Ahead:
     both_lines: bool = False
     """Whether both lines in which a vector of the destination may lie are asked for."""
 
+    place: SSAValue | None = None
+    """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
+
 
 @dataclass(frozen=True)
 class TileEmitter:
@@ -189,6 +193,10 @@ class TileEmitter:
         if rows is not None:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
+        short = next((level for level in levels if level.rows_together), None)
+        if short is not None and self.buffers.source_size:
+            size = self.buffers.source_size
+            ahead = replace(ahead, place=place_ahead(self.builder, tile, source, size, short, self.schedule))
         self.straight_line(box, tile, (source, destination), ahead)
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:
@@ -231,6 +239,9 @@ class TileEmitter:
     def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
         match value:
             case Load(offset=offset, lanes=lanes):
+                if ahead.place is not None:
+                    asked = self._place(ahead.place, offset)
+                    self.builder.insert(request(self.buffers.source, asked, SECOND_LEVEL, ahead.times))
                 return self._load(self._place(source, offset), lanes, ahead)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
@@ -245,7 +256,8 @@ class TileEmitter:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp(self.buffers.source, [place], kind)
         locality = SECOND_LEVEL if ahead.is_far else None
-        self.builder.insert(with_prefetch(operation, ahead.source, locality=locality, times=ahead.times))
+        distance = ahead.source if ahead.place is None else 0
+        self.builder.insert(with_prefetch(operation, distance, locality=locality, times=ahead.times))
         return self._named(operation.result, "line")
 
     @staticmethod

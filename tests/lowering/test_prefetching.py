@@ -10,14 +10,17 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
 
-def distances(source: str, destination: str, shape: tuple[int, ...], dtype: str) -> list[int]:
+def distances(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, processor: str = ICE_LAKE
+) -> list[int]:
     """What the loads of every tile ask for, in elements ahead."""
     module = reorder_module(layout(source), layout(destination), shape, dtype)
-    text = explain_module(Context(), module, Target(vector_bytes=64))
+    text = explain_module(Context(), module, Target(vector_bytes=64, processor=processor))
     return [int(found) for found in re.findall(r"prefetching (\d+) elements ahead", text)]
 
 
@@ -35,6 +38,25 @@ def distances(source: str, destination: str, shape: tuple[int, ...], dtype: str)
 )
 def test_sources_read_forward(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: int):
     assert set(distances(source, destination, shape, dtype)) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "expected"),
+    [
+        # rows of a few lines: what lies behind all rows of a tile, the last of which reaches a little further here
+        ("NCHW", "onednn:nChw32c", (690, 512, 14, 14), "i8", 32 * 14 * 14 + 64),
+        ("NCHW", "onednn:nChw16c", (690, 64, 28, 28), "f16", 16 * 28 * 28 + 32),
+        # no number of pages
+        ("NCHW", "NHWC", (334, 64, 56, 56), "i8", 64 * 56 * 56 + 2048),
+        # long rows, which end seldom, and two rows that are asked for far ahead
+        ("NCHW", "onednn:nChw16c", (6, 64, 224, 224), "f32", 5120 // 16 // 4),
+        ("onednn:nChw8c", "onednn:nChw16c", (345, 64, 28, 28), "f32", 5120 // 2 // 4),
+    ],
+)
+def test_zen_4_asks_for_what_follows_all_rows_of_a_tile_where_these_are_short(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: int
+):
+    assert set(distances(source, destination, shape, dtype, ZEN_4)) == {expected}
 
 
 def test_lines_between_pitched_rows_are_not_asked_for():

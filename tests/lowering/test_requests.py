@@ -9,12 +9,18 @@ import pytest
 from reorder_batch import Reorder, lowered
 from row_reorders import ROWS
 from varied_reorders import reorder, small_panels, source_and_expected
+from xdsl.context import Context
 from xdsl.dialects import vector
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
 
+import layout_ir as li
 from layout_ir.interpreter.loops import run_loops
+from layout_ir.interpreter.reference import reorder_reference
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_model import ZEN_4
+from layout_ir.lowering.target import Target
 
 LINE_BYTES = 64
 
@@ -48,6 +54,21 @@ class Watcher(Interpreter.Listener):
         self.unasked += [self.loads for line in lines if line not in self.asked]
         self.asked.update(lines)  # it is in a cache from now on
         self.loads += 1
+
+
+def watched_at(sizes: tuple[int, int, int]) -> Watcher:
+    """What an interpreter saw of a kernel for batches of any number, of planes of any size."""
+    source, destination = li.layout("NCHW"), li.layout("onednn:nChw16c")
+    module = reorder_module(source, destination, (None, 64, None, None), "f32")
+    lower(Context(), module, Target(64, stream_bytes=0, processor=ZEN_4))
+    shape = (sizes[0], 64, *sizes[1:])
+    values = np.arange(np.prod(shape), dtype=np.float32)
+    maps = [layout.index_map(shape, "f32") for layout in (source, destination)]
+    result = np.zeros_like(values)
+    watcher = Watcher(values.size, LINE_BYTES // 4, 0)
+    run_loops(module, "reorder", [values, result], sizes, listeners=[watcher])
+    assert np.array_equal(result, reorder_reference(values, *maps))
+    return watcher
 
 
 def watched(case: Reorder, behind_line: int) -> Watcher:
@@ -106,3 +127,13 @@ def test_what_was_asked_for_while_the_last_panel_was_written_is_asked_for_once(
     assert loads
     asked = {op.attributes["times"].value.data if "times" in op.attributes else 1 for op in loads}
     assert asked == {times}
+
+
+@pytest.mark.parametrize("sizes", [(8, 7, 9), (6, 14, 14), (1, 4, 4), (4, 5, 13)])
+def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(sizes: tuple[int, int, int]) -> None:
+    n, h, w = sizes
+    seen = watched_at(sizes)  # which fails where one asks for what lies behind the end of the source
+    rows, page, lines = 16 * h * w, 1024, n * 64 * h * w // 16
+    distance = -(-rows // page) * page + page // 2
+    assert len(seen.asked) == lines
+    assert len(seen.unasked) <= distance // 16 + h * w

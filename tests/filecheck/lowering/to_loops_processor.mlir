@@ -100,6 +100,15 @@ func.func @bytes(%x: !bytes, %y: !bytes_with_gaps) {
 // CHECK:         vector<8xf32>
 // ZEN-LABEL:   func.func @unknown(
 // ZEN-NOT:       vector<8xf32>
+// Zen 4 asks for what lies behind all 16 rows of a tile where they are not longer than 16 KB each, but not behind the end
+// of the source
+// ZEN:           %[[SHORT:.*]] = arith.cmpi ule, %[[ROWS:.*]], %{{.*}} : index
+// ZEN-NEXT:      %[[BEHIND:.*]] = affine.apply affine_map<(d0) -> (((((d0 + 1023) floordiv 1024) * 1024) + 512))> (%[[ROWS]])
+// ZEN-NEXT:      %[[DISTANCE:.*]] = arith.select %[[SHORT]], %[[BEHIND]], %{{.*}} : index
+// ZEN-NEXT:      %[[AHEAD:.*]] = arith.addi %from, %[[DISTANCE]] : index
+// ZEN-NEXT:      %[[PLACE:.*]] = arith.minui %[[AHEAD]], %{{.*}} : index
+// ZEN-NEXT:      vector.load %{{.*}}[%[[PLACE]]] {prefetch = 0 : index, locality = 2 : index, times = 4 : index} : memref<?xf32>, vector<1xf32>
+// ZEN-NEXT:      %line = vector.load %{{.*}}[%from] : memref<?xf32>, vector<16xf32>
 func.func @unknown(%x: !unknown_planes, %y: !unknown_pixels) {
   layout.copy %x, %y : !unknown_planes to !unknown_pixels
   func.return

@@ -1,0 +1,41 @@
+"""
+What tiles ask for where rows of the source follow each other, and only a call tells how long they are.
+
+Along long rows they ask a few lines ahead. Behind the end of a short one lies what they have read: they ask for what
+lies behind all of their rows then, as far as that stays in a second level cache until it is used.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import PAGE_LINES
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.source_prefetching import MIXED_BYTES
+
+
+def place_ahead(
+    builder: LoopBuilder, tile: Tile, source: SSAValue, size: int, level: LoopLevel, schedule: Schedule
+) -> SSAValue:
+    """
+    The place whose tile is asked for by the one at the place `source`; all of it lies within the `size` elements.
+
+    Its distance is no number of pages, as lines so far apart compete for the few places of one set.
+    """
+    loads = [value for value in tile.network.values if isinstance(value, Load)]
+    rows, page, together = len(loads), PAGE_LINES * schedule.lanes, AffineExpr.dimension(0)
+    row = min(MIXED_BYTES * schedule.lanes // LINE_BYTES // rows, schedule.processor.row_distances * level.prefetch)
+    length = builder.constant(level.rows_together)
+    are_short = builder.compare(length, "ule", builder.constant(row * rows))
+    behind = builder.index((together + (page - 1)) // page * page + page // 2, [length])
+    distance = builder.select(are_short, behind, builder.constant(level.prefetch))
+    last = builder.constant(size - max(load.offset + load.lanes for load in loads))
+    ahead = builder.insert(arith.AddiOp(source, distance)).results[0]
+    return builder.insert(arith.MinUIOp(ahead, last)).results[0]
