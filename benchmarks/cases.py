@@ -212,6 +212,10 @@ def _activations() -> Iterator[Case]:
         note, tag = f"C = {channels}", tags[c0]
         yield Case("NCHW", "ascend:NC1HWC0", image(channels), note, c0=c0, tags=tag)
         yield Case("ascend:NC1HWC0", "NCHW", image(channels), note, c0=c0, tags=(tag[1], tag[0]))
+    for channels, side in ((256, 14), (128, 28)):  # rows of a few lines
+        for other in ("nhwc", "nChw16c"):
+            note = f"C = {channels}, {side} x {side}"
+            yield from both_ways("onednn:nchw", f"onednn:{other}", batch(1, channels, side), note)
     yield Case("NHWC", "mace:IN_OUT_CHANNEL", nhwc(64), "C = 64", dims="NHWC", tags=("abcd", "abDc4d"))
     yield Case("NHWC", "mace:IN_OUT_CHANNEL", nhwc(35), "C = 35", dims="NHWC", tags=("abcd", "abDc4d"))
 
