@@ -35,7 +35,7 @@ from layout_ir.lowering.panel_requests import (
     line_behind,
 )
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.source_prefetching import read_forward
+from layout_ir.lowering.source_prefetching import read_forward, rows_together
 from layout_ir.lowering.tile_loops import TileEmitter
 
 PREFETCHED_TILES = 2
@@ -177,7 +177,9 @@ class _Filler:
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
             is_asked_for = is_asked_before(self.panel, list(self.starts), _rows_of(tile), schedule)
-            return LoopLevel(0, 1, prefetch=self._ahead(box, tile, levels, schedule), is_asked_for=is_asked_for)
+            ahead = self._ahead(box, tile, levels, schedule)
+            together = rows_together(box, tile, self.panel.group.boxes[self.position], schedule) if ahead else 0
+            return LoopLevel(0, 1, prefetch=ahead, rows_together=together, is_asked_for=is_asked_for)
         stride = self.panel.group.boxes[self.position].axes[region].source_stride
         return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
 

@@ -59,7 +59,7 @@ def with_prefetching(
     if rows is not None and (rows.are_alone or not forward):
         return [*levels[:-1], replace(levels[-1], rows=rows)]
     if forward:
-        together = rows_together(box, tile, schedule)
+        together = rows_together(box, tile, box, schedule)
         return [*levels[:-1], replace(levels[-1], prefetch=forward, rows_together=together)]
     if along_source is None or along_destination is None or along_source == along_destination:
         axis, tiles = _in_one_order(box, tile, levels, schedule, along_source, along_destination)
@@ -133,25 +133,19 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
     return along_rows
 
 
-def rows_together(box: Box, tile: Tile, schedule: Schedule) -> int:
+def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
     """
-    Elements of all rows that a tile reads, where they follow each other and it is not known how long they are.
+    Elements of all rows that a tile of a box reads, where they follow each other and it is not known how long they are.
 
-    0 where they do not, or where the processor does better to ask for what lies behind a tile along its rows.
+    0 where they do not, or where the processor does better to ask for what lies behind a tile along its rows. `whole`:
+    the box of which this is a panel, or the box itself.
     """
     rows = sum(isinstance(value, Load) for value in tile.network.values)
     if schedule.processor.row_distances <= ROW_DISTANCES or rows <= FEW_ROWS:
         return 0
-    along = next((axis for axis in box.axes if axis.source_stride == 1 and is_symbolic(axis.extent)), None)
-    taken = [(axis, steps) for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
-    return next(
-        (
-            steps * axis.source_stride
-            for axis, steps in taken
-            if along is not None and axis.source_stride == along.extent and steps == rows
-        ),
-        0,
-    )
+    lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
+    strides = [axis.source_stride for axis, steps in zip(box.axes, tile.extents, strict=True) if steps == rows]
+    return next((rows * stride for stride in strides if stride in lengths), 0)
 
 
 def _off_pages(ahead: int, unit: int, lanes: int) -> int:

@@ -56,11 +56,12 @@ class Watcher(Interpreter.Listener):
         self.loads += 1
 
 
-def watched_at(sizes: tuple[int, int, int]) -> Watcher:
+def watched_at(sizes: tuple[int, int, int], panels: bool) -> Watcher:
     """What an interpreter saw of a kernel for batches of any number, of planes of any size."""
     source, destination = li.layout("NCHW"), li.layout("onednn:nChw16c")
     module = reorder_module(source, destination, (None, 64, None, None), "f32")
-    lower(Context(), module, Target(64, stream_bytes=0, processor=ZEN_4))
+    lower(Context(), module, Target(64, panels=panels, stream_bytes=0, processor=ZEN_4))
+    assert ("memref.alloca" in str(module)) == panels
     shape = (sizes[0], 64, *sizes[1:])
     values = np.arange(np.prod(shape), dtype=np.float32)
     maps = [layout.index_map(shape, "f32") for layout in (source, destination)]
@@ -129,10 +130,13 @@ def test_what_was_asked_for_while_the_last_panel_was_written_is_asked_for_once(
     assert asked == {times}
 
 
+@pytest.mark.parametrize("panels", [False, True], ids=["tiles", "panels"])
 @pytest.mark.parametrize("sizes", [(8, 7, 9), (6, 14, 14), (1, 4, 4), (4, 5, 13)])
-def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(sizes: tuple[int, int, int]) -> None:
+def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(
+    sizes: tuple[int, int, int], panels: bool
+) -> None:
     n, h, w = sizes
-    seen = watched_at(sizes)  # which fails where one asks for what lies behind the end of the source
+    seen = watched_at(sizes, panels)  # which fails where one asks for what lies behind the end of the source
     rows, page, lines = 16 * h * w, 1024, n * 64 * h * w // 16
     distance = -(-rows // page) * page + page // 2
     assert len(seen.asked) == lines
