@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +35,14 @@ TAKES_SIZES = re.compile(r"restrict \w+,\s+int64_t ")
 In a function that is called with sizes, for which GCC should not choose that either.
 
 It would keep a pointer for each row that a tile reads or writes, far more than there are registers.
+"""
+
+STACK_FLAG = "-mtune-ctrl=^inter_unit_moves_from_vec"
+"""
+With which GCC leaves on the stack what it has no register for, instead of in registers of vectors, on AMD's processors.
+
+Kernels that are called with sizes have a number for each row of a tile, and fetch them all for every tile. With data in
+the caches, Zen 4 runs those that read planes 1.05 to 1.2 times as fast so.
 """
 
 NATIVE_FLAG = "-march=native"
@@ -133,8 +140,11 @@ def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
     most_at_once = max(piece.count(SHUFFLE) for piece in re.split(r"[{}]\n", source))
     most = max(function.count(SHUFFLE) for function in source.split("\n}\n"))
     base = ["-O1", *BASE_FLAGS[1:]] if most_at_once >= MANY_SHUFFLES else [*BASE_FLAGS]
-    if most >= GREAT_MANY_SHUFFLES or TAKES_SIZES.search(source):
+    takes_sizes = TAKES_SIZES.search(source) is not None
+    if most >= GREAT_MANY_SHUFFLES or takes_sizes:
         base.append("-fno-ivopts")
+    if takes_sizes and "AuthenticAMD" in processor():
+        base.append(STACK_FLAG)
     return (*base, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ()))
 
 
@@ -142,29 +152,25 @@ def compile_library(compiler: Compiler, source: Path, library: Path, flags: tupl
     """
     Compile the C file `source` to the shared library `library`; returns the flags that the compiler took.
 
-    A compiler without OpenMP, or one that does not know the processor, is called again without that flag. Raises
+    A compiler without OpenMP, or one that does not know the processor, is called again without those flags. Raises
     `LayoutError` with the command and the compiler's own words when it fails.
     """
-    failure = ""
-    for attempt in _attempts(flags):
-        status, failure = _run((*compiler.command, *attempt, str(source), "-o", str(library)))
+    wanted = flags
+    while True:
+        status, failure = _run((*compiler.command, *wanted, str(source), "-o", str(library)))
         if status == 0:
-            return attempt
-        if not _refuses_a_flag(failure, attempt):
-            break
-    raise LayoutError(failure)
+            return wanted
+        refused = _refused(failure, wanted)
+        if not refused:
+            raise LayoutError(failure)
+        wanted = tuple(flag for flag in wanted if flag not in refused)
 
 
-def _attempts(flags: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    for dropped in ((), (NATIVE_FLAG,), (THREADS_FLAG,), (NATIVE_FLAG, THREADS_FLAG)):
-        if all(flag in flags for flag in dropped):
-            yield tuple(flag for flag in flags if flag not in dropped)
-
-
-def _refuses_a_flag(message: str, flags: tuple[str, ...]) -> bool:
+def _refused(message: str, flags: tuple[str, ...]) -> list[str]:
+    """The flags that a compiler does not know, by what it says."""
     words = message.partition("\n")[2]
-    native = NATIVE_FLAG in flags and ("march" in words or "native" in words)
-    return native or (THREADS_FLAG in flags and ("openmp" in words or "omp" in words))
+    signs = {STACK_FLAG: ("mtune-ctrl",), NATIVE_FLAG: ("march", "native"), THREADS_FLAG: ("openmp", "omp")}
+    return [flag for flag, named in signs.items() if flag in flags and any(sign in words for sign in named)]
 
 
 def _run(command: tuple[str, ...]) -> tuple[int, str]:

@@ -86,6 +86,24 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     assert taken == expected
 
 
+@pytest.mark.parametrize("refused", ["", compiler.STACK_FLAG, "-march=native"])
+def test_a_flag_for_one_vendor_is_left_out_if_it_is_refused(
+    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "processor", lambda: "AuthenticAMD")
+    monkeypatch.setenv("CC", str(fake_compiler(tmp_path, refused)))
+    source = tmp_path / "x.c"
+    source.write_text("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n".replace("int64_t", "long"))
+    flags = compiler.wanted_flags("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n", threads=True)
+    assert compiler.STACK_FLAG in flags
+    taken = compiler.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags)
+    assert set(flags) - set(taken) <= {refused, compiler.STACK_FLAG}
+    assert (refused in flags) == (refused in set(flags) - set(taken))
+    assert compiler.STACK_FLAG not in compiler.wanted_flags(SOURCE, threads=False)
+    monkeypatch.setattr(compiler, "processor", lambda: "GenuineIntel")
+    assert compiler.STACK_FLAG not in compiler.wanted_flags("f(int *restrict x,\n    int64_t n)", threads=False)
+
+
 def shuffles(number: int) -> str:
     """Straight-line code with so many shuffles."""
     return "a = __builtin_shufflevector(a, b, 0, 1);\n" * number
