@@ -62,6 +62,11 @@ class Network:
     """The binary logarithm of the elements in 16 bytes, within which shuffles are cheap."""
 
     @cached_property
+    def loads(self) -> tuple[Load, ...]:
+        """The values that are read from the source, in order."""
+        return tuple(value for value in self.values if isinstance(value, Load))
+
+    @cached_property
     def cost(self) -> float:
         """Vector instructions, weighted: the quantity that a choice between networks minimises."""
         return sum(map(self.cost_of, self.values)) + len(self.stores)

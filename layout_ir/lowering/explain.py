@@ -14,7 +14,7 @@ from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.shuffle_network import Load, Network, Shuffle
+from layout_ir.layouts.shuffle_network import Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy, source_size
@@ -195,7 +195,7 @@ def _tile_text(box: Box, tile: Tile) -> str:
 
 
 def _instructions(network: Network) -> str:
-    loads = sum(isinstance(value, Load) for value in network.values)
+    loads = len(network.loads)
     shuffles = sum(isinstance(value, Shuffle) for value in network.values)
     return f"{loads} loads, {shuffles} shuffles, {len(network.stores)} stores"
 

@@ -15,7 +15,6 @@ from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
@@ -107,11 +106,6 @@ def _in_one_loop(builder: LoopBuilder, panel: Panel, walk: Sequence[int]) -> Gen
         yield {i: _start(builder, panel, i, first) for i, first in firsts.items()}
 
 
-def _rows_of(tile: Tile) -> int:
-    """How many vectors a tile loads."""
-    return sum(isinstance(value, Load) for value in tile.network.values)
-
-
 def _trips(builder: LoopBuilder, extent: int, steps: int) -> SSAValue:
     """How many panels an axis is cut into."""
     if not is_symbolic(extent):
@@ -176,7 +170,7 @@ class _Filler:
         """How the source is asked for: a region ahead where panels take regions."""
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
-            is_asked_for = is_asked_before(self.panel, list(self.starts), _rows_of(tile), schedule)
+            is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)
             ahead = self._ahead(box, tile, levels, schedule)
             together = rows_together(box, tile, self.panel.group.boxes[self.position], schedule) if ahead else 0
             return LoopLevel(0, 1, prefetch=ahead, rows_together=together, is_asked_for=is_asked_for)
@@ -189,7 +183,7 @@ class _Filler:
             return forward
         row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
         row_bytes = row * LINE_BYTES // schedule.lanes
-        is_long = row_bytes >= (LONG_ROW_BYTES if _rows_of(tile) < MANY_ROWS else LONG_ROW_BYTES // 4)
+        is_long = row_bytes >= (LONG_ROW_BYTES if len(tile.network.loads) < MANY_ROWS else LONG_ROW_BYTES // 4)
         count = schedule.preferences.prefetch_tiles
         behind = 0 if count else line_behind(schedule)
         if is_long or self.panel.carried is not None:

@@ -22,6 +22,7 @@ from layout_ir.layouts.panel_costs import has_ends, next_region
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.next_panel import NextPanel
 from layout_ir.lowering.row_lines import RowLines
@@ -31,10 +32,7 @@ ENDS_AHEAD_BYTES = 4096
 """What is written between asking for the lines at the ends of runs and writing them, at least."""
 
 SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
-"""Bytes after which the sets of a second level cache repeat, and lines of each: 1 MiB on Zen 4."""
-
-FIRST_SETS_BYTES = 4096
-"""Bytes after which those of a first level cache do, of as many lines each: 32 KiB on Zen 4."""
+"""Bytes after which the sets of a second level cache repeat, and lines of each, as in the first: 1 MiB on Zen 4."""
 
 MANY_ROWS = 64
 """Rows of a tile from which on the processor's own prefetcher follows none of them."""
@@ -84,7 +82,7 @@ def is_asked_before(panel: Panel, walk: Sequence[int], rows_of_tile: int, schedu
     rows = asked_rows(panel, walk, schedule)
     if rows is None or panel.carried is None or rows_of_tile < MANY_ROWS:
         return False
-    places = places_of_rows(panel, rows, FIRST_SETS_BYTES * schedule.lanes // LINE_BYTES, PLACES_OF_SET)
+    places = places_of_rows(panel, rows, PAGE_LINES * schedule.lanes, PLACES_OF_SET)
     return places is not None and places >= rows_of_tile
 
 

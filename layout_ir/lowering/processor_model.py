@@ -72,7 +72,7 @@ class ProcessorModel:
     them rather than for the rows that follow all of them: behind the end of a row lies what has been read.
 
     On Zen 4, which keeps what is asked for in a second level cache, 59 copies of planes of 13 x 13 to 55 x 55 are 1.6
-    times as fast with 8 as with 2, in the mean, and 20 of them again 1.1 to 1.2 times with 128.
+    times as fast with 8 as with 2, in the mean. Of 144 others, 18 change between 16 and 128: 1.1 times as fast.
     """
 
     asks_for_next_panel: bool = False

@@ -12,7 +12,6 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -29,7 +28,7 @@ def place_ahead(
 
     Its distance is no number of pages, as lines so far apart compete for the few places of one set.
     """
-    loads = [value for value in tile.network.values if isinstance(value, Load)]
+    loads = tile.network.loads
     rows, page, together = len(loads), PAGE_LINES * schedule.lanes, AffineExpr.dimension(0)
     row = min(MIXED_BYTES * schedule.lanes // LINE_BYTES // rows, schedule.processor.row_distances * level.prefetch)
     length = builder.constant(level.rows_together)

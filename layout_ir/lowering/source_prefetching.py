@@ -81,7 +81,7 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
     Copies of rows that begin anywhere within lines ask once.
     """
     times, lanes = schedule.processor.asks_times, schedule.lanes
-    loads = [value for value in tile.network.values if isinstance(value, Load)]
+    loads = tile.network.loads
     copies_rows = is_copy(tile.network) or shared_row(box) >= lanes // 2
     if not loads or (copies_rows and not _reads_at_lines(box, loads, schedule)):
         return 1
@@ -108,7 +108,7 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
     other, what is asked for may be as far ahead as all of them are long: the beginnings of the next rows as well.
     """
     lanes = schedule.lanes
-    loads = [(value.offset, value.offset + value.lanes) for value in tile.network.values if isinstance(value, Load)]
+    loads = [(load.offset, load.offset + load.lanes) for load in tile.network.loads]
     parts, unit = joined(loads, lanes)
     mixed = longest(parts) if len(parts) < len(loads) else 0  # what tiles read in an order of their own
     along_rows = 0
@@ -140,7 +140,7 @@ def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
     0 where they do not, or where the processor does better to ask for what lies behind a tile along its rows. `whole`:
     the box of which this is a panel, or the box itself.
     """
-    rows = sum(isinstance(value, Load) for value in tile.network.values)
+    rows = len(tile.network.loads)
     if schedule.processor.row_distances <= ROW_DISTANCES or rows <= FEW_ROWS:
         return 0
     lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
@@ -163,7 +163,7 @@ def _in_one_order(
     along_destination: int | None,
 ) -> tuple[int | None, int]:
     """An axis, None for no prefetching, and tiles along it, where one order of the loops suits both sides."""
-    rows = sum(isinstance(value, Load) for value in tile.network.values)
+    rows = len(tile.network.loads)
     if rows < STREAMS and not schedule.preferences.prefetch:
         return None, 0
     innermost = levels[-1].axis

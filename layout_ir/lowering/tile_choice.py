@@ -14,7 +14,7 @@ from layout_ir.layouts.lane_stages import is_cheap
 from layout_ir.layouts.line_copy import LineCopy, copy_by_lines
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
-from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, is_copy, moves_whole_parts, width_of
+from layout_ir.layouts.shuffle_network import Network, Shuffle, is_copy, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.line_sequences import PAGE_LINES
@@ -144,7 +144,7 @@ def _work(network: Network, line: int) -> float:
     cycles = SHUFFLE * (instructions - (1 - NARROW) * len(inside))
     if len(set(dear)) > MASKS_KEPT:
         cycles += LOAD * len(dear)
-    loads = LOAD * sum(isinstance(value, Load) for value in network.values)
+    loads = LOAD * len(network.loads)
     stores = STORE * sum(NARROW if store.lanes < line else 1 for store in network.stores)
     return max(cycles, loads + stores)
 
@@ -166,9 +166,8 @@ def _splits(box: Box, tile: Tile, schedule: Schedule) -> float:
     apart_to = _granularity(line, *(_in_lines(start, schedule.trusts_lines) for start in destination_starts(box, tile)))
     loads = sum(
         SPLIT_LOAD
-        * split_share(_granularity(apart_from, _in_lines(value.offset, schedule.trusts_rows)), value.lanes, line)
-        for value in tile.network.values
-        if isinstance(value, Load)
+        * split_share(_granularity(apart_from, _in_lines(load.offset, schedule.trusts_rows)), load.lanes, line)
+        for load in tile.network.loads
     )
     stores = sum(
         (SPLIT_STORE if store.lanes == line else SPLIT_NARROW_STORE)

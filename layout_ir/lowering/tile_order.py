@@ -103,7 +103,7 @@ def _order_of_whole_rows(
     if is_copy(network):
         return None
     has_small_sets = schedule.processor.has_small_sets
-    reads = _rows([value for value in network.values if isinstance(value, Load)])
+    reads = _rows(network.loads)
     writes = _rows(network.stores)
     if (has_small_sets or len(reads) == 1) and min(reads) >= MANY_LINES * max(schedule.lanes, *writes):
         return Order(along_source, along_destination)
