@@ -46,6 +46,12 @@ def _flatten() -> type[ModulePass]:
     return FlattenPass
 
 
+def _outline_branches() -> type[ModulePass]:
+    from layout_ir.lowering.outline_branches import OutlineBranchesPass
+
+    return OutlineBranchesPass
+
+
 def _lower() -> type[ModulePass]:
     from layout_ir.lowering.pipeline import LowerPass
 
@@ -89,6 +95,7 @@ LAYOUT_UNIVERSE = Universe(
         "layout-to-buffers": _to_buffers,
         "layout-to-loops": _to_loops,
         "layout-flatten": _flatten,
+        "layout-outline-branches": _outline_branches,
         "layout-lower": _lower,
         "layout-to-images": _to_images,
         "layout-to-device": _to_device,

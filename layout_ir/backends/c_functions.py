@@ -19,6 +19,7 @@ from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
 from layout_ir.backends.uses import Uses, contains_parallel, is_private, is_streaming
+from layout_ir.lowering.outline_branches import NO_INLINE
 
 _LINE_LENGTH = 100
 _ALIGNMENT = 64
@@ -80,11 +81,16 @@ class CPrinter(FamilyPrinter):
                 parameters.append(f"{constness}{self.element_type(op, kind)} *{restrict}{name}")
             else:
                 parameters.append(f"{self.scalar_type(kind)} {name}")
-        is_static = is_private(op) and not op.is_declaration
-        head = f"{'static ' if is_static else ''}void {self.vocabulary.function_name(op.sym_name.data)}("
+        head = f"{self._linkage(op)}void {self.vocabulary.function_name(op.sym_name.data)}("
         if len(head) + len(", ".join(parameters)) > _LINE_LENGTH:
             return head + "\n    " + ",\n    ".join(parameters) + ")"
         return f"{head}{', '.join(parameters) or 'void'})"
+
+    def _linkage(self, op: func.FuncOp) -> str:
+        """What stands in front of a function that only the module sees."""
+        if op.is_declaration or not is_private(op):
+            return ""
+        return "static __attribute__((noinline)) " if NO_INLINE in op.attributes else "static "
 
     def print_block(self, block: Block) -> None:
         """

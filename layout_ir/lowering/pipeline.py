@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.lowering.flatten import FlattenPass
+from layout_ir.lowering.outline_branches import OutlineBranchesPass
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.target import ANY_PROCESSOR, LoopOptions, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
@@ -21,7 +22,7 @@ def lower(context: Context, module: ModuleOp, target: Target = ANY_PROCESSOR) ->
     The module is verified before, and the loops are trusted: to verify them takes longer than to make them.
     """
     module.verify()
-    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass.of(target), FlattenPass()):
+    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass.of(target), FlattenPass(), OutlineBranchesPass()):
         stage.apply(context, module)
 
 

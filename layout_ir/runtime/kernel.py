@@ -48,14 +48,16 @@ class Kernel:
         arguments: Sequence[KernelArgument],
         source: str,
         function: Callable[..., object],
+        sizes: tuple[object, ...] = (),
     ) -> None:
+        """`sizes`: what the function takes behind the addresses of its buffers."""
         self.name = name
         """Name of the function."""
         self.arguments = tuple(arguments)
         """The buffers that it takes, in order."""
         self.source = source
         """The text that was compiled."""
-        self._function = function
+        self._function, self._sizes = function, sizes
         self._checks = tuple((argument, argument.element.bytes, argument.size) for argument in self.arguments)
         self._written = tuple(i for i, argument in enumerate(self.arguments) if argument.is_written)
         self._pairs = tuple(
@@ -93,7 +95,7 @@ class Kernel:
             addresses.append(address)
         for left, right in self._pairs:
             self._check_disjoint(addresses, left, right)
-        self._function(*addresses)
+        self._function(*addresses, *self._sizes)
         if len(self._written) == 1:
             return buffers[self._written[0]]
         return tuple(buffers[i] for i in self._written)

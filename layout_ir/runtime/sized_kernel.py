@@ -95,9 +95,5 @@ class SizedKernel(Kernel):
     def _at(self, sizes: Mapping[str, int]) -> Kernel:
         import ctypes
 
-        function, numbers = self._function, tuple(map(ctypes.c_int64, sizes.values()))
-
-        def call(*addresses: int) -> None:
-            function(*addresses, *numbers)
-
-        return Kernel(self.name, [sized.at(sizes) for sized in self._sized], self.source, call)
+        arguments, numbers = [sized.at(sizes) for sized in self._sized], tuple(map(ctypes.c_int64, sizes.values()))
+        return Kernel(self.name, arguments, self.source, self._function, numbers)

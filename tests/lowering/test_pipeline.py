@@ -14,6 +14,7 @@ from layout_ir.interpreter.functions import arguments, results
 from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.module import interpret
 from layout_ir.lowering.flatten import FlattenPass
+from layout_ir.lowering.outline_branches import OutlineBranchesPass
 from layout_ir.lowering.pipeline import LowerPass, lower
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.target import Target
@@ -76,7 +77,7 @@ def test_a_program_means_what_it_meant(vector_bytes: int) -> None:
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_one_pass_is_its_stages(options: dict[str, int]) -> None:
     by_stages, by_pass, without_resolve = parse(PROGRAM), parse(PROGRAM), parse(PROGRAM)
-    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass(**options), FlattenPass()):
+    for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass(**options), FlattenPass(), OutlineBranchesPass()):
         stage.apply(Context(), by_stages)
         by_stages.verify()
     LowerPass(**options).apply(new_context(), by_pass)

@@ -1,7 +1,7 @@
 // RUN: layout-opt %s -p layout-lower | filecheck %s
 // RUN: layout-opt %s -p "layout-lower{vector_bytes=64}" | filecheck %s
 // RUN: layout-opt %s -p "layout-lower{threads=true vector_bytes=32}" | filecheck %s
-// RUN: layout-opt %s -p layout-resolve,layout-to-buffers,layout-to-loops,layout-flatten | filecheck %s
+// RUN: layout-opt %s -p layout-resolve,layout-to-buffers,layout-to-loops,layout-flatten,layout-outline-branches | filecheck %s
 // RUN: layout-opt %s -p layout-to-buffers,layout-to-loops,layout-flatten | filecheck %s
 
 // nothing of the layout dialect is left, neither an operation nor an attribute, and no tensor

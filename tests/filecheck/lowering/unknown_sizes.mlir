@@ -5,6 +5,7 @@
 // RUN: layout-opt %s -p layout-resolve,layout-to-buffers,layout-to-loops | filecheck %s --check-prefix LOOPS
 // RUN: layout-opt %s -p layout-lower | filecheck %s --check-prefix FLAT
 // RUN: layout-opt %s -p layout-lower | layout-opt -t c | filecheck %s --check-prefix C
+// RUN: layout-opt %s -p 'layout-lower{vector_bytes=64}' -t c | filecheck %s --check-prefix CASES
 
 !planar = tensor<?x64x?x?xf32, #layout.format<"NCHW">>
 !blocked = tensor<?x64x?x?xf32, #layout.format<"onednn:nChw16c">>
@@ -34,6 +35,19 @@
 // C-NEXT:      for (int64_t c_d = 0; c_d < h_w; c_d++) {
 // C-NEXT:        for (int64_t b0 = 0; b0 < 16; b0++) {
 // C-NEXT:          y[a_b1 * h_w_x16 + 16 * c_d + b0] = x[a_b1 * h_w_x16 + c_d + b0 * h_w];
+
+// by vectors there are several ways, of which a call takes one
+// CASES:       static __attribute__((noinline)) void pack_0(
+// CASES:       void pack(const float *restrict x, float *restrict y, int64_t n, int64_t h, int64_t w) {
+// CASES-NEXT:    const int64_t h_w = h * w;
+// CASES-NEXT:    const int64_t n_h_w_x64 = 64 * (n * h * w);
+// CASES-NEXT:    if (h_w >= 16) {
+// CASES-NEXT:      if (n_h_w_x64 >= 6291456) {
+// CASES-NEXT:        if ((int64_t)(uintptr_t)y % 64 == 0) {
+// CASES-NEXT:          pack_0(x, y, n, h, w);
+// CASES-NEXT:        } else {
+// CASES-NEXT:          pack_1(x, y, n, h, w);
+// CASES-NEXT:        }
 func.func @pack(%x: !planar) -> !blocked {
   %y = layout.reorder %x : !planar to !blocked
   func.return %y : !blocked

