@@ -15,7 +15,6 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
     LEAST_LINES_AHEAD,
-    PAGE_LINES,
     joined,
     longest,
     shared_row,
@@ -23,6 +22,7 @@ from layout_ir.lowering.line_sequences import (
     walked,
 )
 from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 
 FORWARD_DISTANCES = 4

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.shuffle_network import Load, Store
 from layout_ir.lowering.loop_level import LoopLevel
 
 BYTES_ON_THE_WAY = 5120
@@ -18,8 +20,11 @@ stops: 4096 to 6144 were the fastest for 1 to 64 sequences.
 LEAST_LINES_AHEAD = 2
 """How far ahead a sequence of lines is asked for, at least: memory delivers one line while a tile is shuffled."""
 
-PAGE_LINES = 64
-"""Lines of a page, which are also those after which the sets of a first-level cache repeat."""
+
+def rows_of(accesses: Sequence[Load] | Sequence[Store]) -> list[int]:
+    """The numbers of elements that follow each other in what a tile reads or writes."""
+    offsets = {access.offset + lane for access in accesses for lane in range(access.lanes)}
+    return [length for _, length in runs_of(sorted(offsets))] or [0]
 
 
 def trips_of(box: Box, level: LoopLevel) -> int:

@@ -20,7 +20,7 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.tile_guards import line_products, rest_of_line
+from layout_ir.lowering.tile_guards import line_products, rest_of_division
 
 
 def panel_conditions(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> list[SSAValue]:
@@ -38,7 +38,7 @@ def panel_conditions(builder: LoopBuilder, panel: Panel, buffers: Buffers, sched
     if products is not None:
         total = bytes_behind_line(builder, buffers.destination)
         for product in products:
-            total = builder.insert(arith.AddiOp(total, rest_of_line(builder, product, schedule.lanes))).results[0]
+            total = builder.insert(arith.AddiOp(total, rest_of_division(builder, product, schedule.lanes))).results[0]
         conditions.append(builder.compare(total, "ne", builder.constant(0)))
     return conditions
 

@@ -18,7 +18,6 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
-from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_panel import counts_of, next_panel
@@ -33,6 +32,7 @@ from layout_ir.lowering.panel_requests import (
     is_asked_before,
     line_behind,
 )
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import read_forward, rows_together
 from layout_ir.lowering.tile_loops import TileEmitter

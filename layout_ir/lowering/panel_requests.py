@@ -22,9 +22,9 @@ from layout_ir.layouts.panel_costs import has_ends, next_region
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.next_panel import NextPanel
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.row_lines import RowLines
 from layout_ir.lowering.schedule import Schedule
 

@@ -15,7 +15,7 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ProcessorModel
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, PAGE_LINES, ProcessorModel
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
 SEGMENT_BYTES = 16
@@ -53,6 +53,9 @@ class Schedule:
     trusts_rows: bool = False
     """Whether something else has seen to it that rows of the source begin at lines, if the source does."""
 
+    may_be_pages: bool = True
+    """Whether a distance that is not known may be one of whole pages, so that rows belong to one set of a cache."""
+
     multiples: frozenset[int] = frozenset()
     """Unknown numbers of the plan that a kernel has seen to be multiples of a vector."""
 
@@ -86,6 +89,12 @@ class Schedule:
     def keeps_to_lines(self) -> bool:
         """Whether loads stay in lines of the source that hold what a tile moves, even if that is more work."""
         return self.processor.keeps_to_lines and self.prefetches and self.has_line_vectors
+
+    def are_pages(self, stride: int) -> bool:
+        """Whether what is a distance of elements apart belongs to one set of a first level cache, or may."""
+        if is_symbolic(stride):
+            return self.may_be_pages
+        return stride != 0 and stride % (PAGE_LINES * self.lanes) == 0
 
     def preferred_axis(self, along_source: int | None, along_destination: int | None) -> int | None:
         """Of two axes the one along which prefetching was chosen; None where the choice is open."""

@@ -13,9 +13,9 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.line_sequences import PAGE_LINES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import MIXED_BYTES
 

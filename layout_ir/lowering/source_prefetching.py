@@ -14,7 +14,6 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
     LEAST_LINES_AHEAD,
-    PAGE_LINES,
     joined,
     longest,
     shared_row,
@@ -23,6 +22,7 @@ from layout_ir.lowering.line_sequences import (
 )
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_rows import NextRows, next_rows
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 
 PREFETCHED_TILES = 2

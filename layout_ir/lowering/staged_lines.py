@@ -19,9 +19,10 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.line_sequences import PAGE_LINES, trips_of
+from layout_ir.lowering.line_sequences import trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels, parallel
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 
 LEAST_LINES = 40

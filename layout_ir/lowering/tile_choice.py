@@ -17,7 +17,7 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Network, Shuffle, is_copy, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
-from layout_ir.lowering.line_sequences import PAGE_LINES
+from layout_ir.lowering.line_sequences import rows_of
 from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
 
 LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0
@@ -40,6 +40,12 @@ PLACES_OF_SMALL_SET = 8
 
 WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy, or shuffle few elements."""
+
+COMPETING_ROWS, MANY_COMPETING_ROWS = 1.12, 1.6
+"""By how much more they have to be better where the rows that a tile reads belong to one small set; if 32 do so."""
+
+MANY_ROWS = 32
+"""Rows from which on most lines of one set are gone before a tile reads their other halves."""
 
 FEW_ELEMENTS = 16
 """Elements of a line of which tiles have so few rows that processors differ in whether halves are faster."""
@@ -81,12 +87,16 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True, is_small=is_small)
     if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
         return wide
-    if schedule.processor.has_small_sets and _may_compete(box, wide, schedule):
+    competes = _competing(box, wide, schedule)
+    if "written" in competes:
         return wide  # the other halves of lines may be gone before their turn
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
         return wide  # a kernel has looked whether `wide` fits in
-    is_better = cached_cycles(box, narrow, schedule) * _least_gain(wide, schedule) <= cached_cycles(box, wide, schedule)
+    least = _least_gain(wide, schedule)
+    if competes:
+        least *= MANY_COMPETING_ROWS if max(narrow.extents) >= MANY_ROWS else COMPETING_ROWS
+    is_better = cached_cycles(box, narrow, schedule) * least <= cached_cycles(box, wide, schedule)
     return narrow if is_better else wide
 
 
@@ -94,17 +104,20 @@ def _least_gain(wide: Tile, schedule: Schedule) -> float:
     """By how much vectors of half a line have to be better."""
     if is_copy(wide.network):
         return 1
-    return schedule.processor.worth_narrowing if schedule.lanes <= FEW_ELEMENTS else WORTH_NARROWING
+    processor, lanes = schedule.processor, schedule.lanes
+    is_apart = max(*rows_of(wide.network.loads), *rows_of(wide.network.stores)) <= lanes
+    if is_apart and processor.worth_narrowing_rows is not None:
+        return processor.worth_narrowing_rows
+    return processor.worth_narrowing if lanes <= FEW_ELEMENTS else WORTH_NARROWING
 
 
-def _may_compete(box: Box, tile: Tile, schedule: Schedule) -> bool:
-    """Whether the rows that a tile reads may lie in one set of a first level cache, or more lines that it writes do."""
-    page = PAGE_LINES * schedule.lanes
-    taken = [(axis, steps) for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
-    return any(
-        is_symbolic(axis.source_stride) or (steps > PLACES_OF_SMALL_SET and axis.destination_stride % page == 0)
-        for axis, steps in taken
-    )
+def _competing(box: Box, tile: Tile, schedule: Schedule) -> set[str]:
+    """Which of the rows that a tile reads and writes, if any, have no place together in a first level cache."""
+    if not schedule.processor.has_small_sets:
+        return set()
+    rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > PLACES_OF_SMALL_SET]
+    strides = [("read", axis.source_stride) for axis in rows] + [("written", axis.destination_stride) for axis in rows]
+    return {side for side, stride in strides if schedule.are_pages(stride)}
 
 
 def cut_for_lines(box: Box, schedule: Schedule) -> list[Box]:

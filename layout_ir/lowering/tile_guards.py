@@ -24,6 +24,7 @@ from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule, line_starts
 from layout_ir.lowering.tile_choice import cached_tile
@@ -74,7 +75,7 @@ class Guards:
             return
         emit_where(
             self.builder,
-            [begins_at_line(self.builder, self.buffers.destination), *self._are_lines(whole, schedule)],
+            [begins_at_line(self.builder, self.buffers.destination), *self._are_multiples(whole, schedule.lanes)],
             lambda: tiles(replace(schedule, trusts_lines=True, multiples=frozenset(whole))),
             lambda: tiles(replace(schedule, streams=False)),
         )
@@ -88,16 +89,16 @@ class Guards:
         trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
         emit_where(
             self.builder,
-            self._are_lines(whole, schedule),
+            self._are_multiples(whole, schedule.lanes),
             lambda: self._by_start(trusting, tiles),
-            lambda: self._by_rows(schedule, tiles),
+            lambda: self._by_rows(replace(schedule, may_be_pages=False), tiles),
         )
 
     def _by_start(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """In the order for a destination that begins at a line, and for any other in its own where that differs."""
         inside = replace(schedule, at_line=False)
         starts: list[SSAValue] = []
-        if self._moves(inside) != self._moves(schedule):
+        if self._differ(inside, schedule):
             starts.append(begins_at_line(self.builder, self.buffers.destination))
         emit_where(self.builder, starts, lambda: self._by_rows(schedule, tiles), lambda: self._by_rows(inside, tiles))
 
@@ -105,25 +106,45 @@ class Guards:
         """By other tiles where all rows of the source would begin at lines, if the first did, and those are better."""
         products = row_products(self.box, schedule.lanes, self.unknown.symbols) or []
         trusting = replace(schedule, trusts_rows=True, multiples=schedule.multiples | frozenset(products))
-        if not schedule.narrows or not products or self._moves(trusting) == self._moves(schedule):
-            tiles(schedule)
+        if not schedule.narrows or not products or not self._differ(trusting, schedule):
+            self._by_pages(schedule, tiles)
             return
-        lines = self._are_lines([product for product in products if product not in schedule.multiples], schedule)
-        emit_where(self.builder, lines, lambda: tiles(trusting), lambda: tiles(schedule))
+        elsewhere = replace(schedule, may_be_pages=False)
+        unseen = [product for product in products if product not in schedule.multiples]
+        lines = self._are_multiples(unseen, schedule.lanes)
+        emit_where(self.builder, lines, lambda: self._by_pages(trusting, tiles), lambda: tiles(elsewhere))
 
-    def _moves(self, schedule: Schedule) -> tuple[Tile, list[LoopLevel]]:
-        """The tile for data in the caches, and its loops."""
-        tile = cached_tile(self.box, self.tile, schedule, self.buffers.source_size)
-        return tile, loop_levels(self.box, tile, schedule)
+    def _by_pages(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
+        """By other tiles where rows are whole pages apart, if those are better."""
+        page = PAGE_LINES * schedule.lanes
+        products = page_products(self.box, self.tile, page, self.unknown.symbols)
+        others = replace(schedule, may_be_pages=False)
+        far, near = self._moves(schedule)
+        if not schedule.narrows or not products or far == near:
+            tiles(others)
+            return
+        emit_where(self.builder, self._are_multiples(products, page), lambda: tiles(schedule), lambda: tiles(others))
+
+    def _differ(self, schedule: Schedule, other: Schedule) -> bool:
+        return self._moves(schedule) != self._moves(other)
+
+    def _moves(self, schedule: Schedule) -> list[tuple[Tile, list[LoopLevel]]]:
+        """The tile for data in the caches, and its loops where rows may be whole pages apart, then where not."""
+        moves: list[tuple[Tile, list[LoopLevel]]] = []
+        for may_be_pages in (True, False):
+            one = replace(schedule, may_be_pages=may_be_pages)
+            tile = cached_tile(self.box, self.tile, one, self.buffers.source_size)
+            moves.append((tile, loop_levels(self.box, tile, one)))
+        return moves
 
     def _whole_lines(self, schedule: Schedule) -> list[int] | None:
         """What have to be multiples of a line for stores to write whole ones if the first does; None: never."""
         return line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols)
 
-    def _are_lines(self, numbers: Sequence[int], schedule: Schedule) -> list[SSAValue]:
-        """For each number whether it is a multiple of a line."""
+    def _are_multiples(self, numbers: Sequence[int], unit: int) -> list[SSAValue]:
+        """For each number whether it is a multiple of a unit: a line, or a page."""
         zero = self.builder.constant(0)
-        rests = [rest_of_line(self.builder, number, schedule.lanes) for number in numbers]
+        rests = [rest_of_division(self.builder, number, unit) for number in numbers]
         return [self.builder.compare(rest, "eq", zero) for rest in rests]
 
 
@@ -136,31 +157,38 @@ def line_products(box: Box, tile: Tile, lanes: int, symbols: Symbols) -> list[in
     """Numbers that must be multiples of a line for all stores to write whole lines; None where these never do."""
     if any(store.lanes != lanes for store in tile.network.stores):
         return None
-    return _products_beside_lines(line_starts(box, tile), lanes, symbols)
+    return _products_beside(line_starts(box, tile), lanes, symbols)
 
 
 def row_products(box: Box, lanes: int, symbols: Symbols) -> list[int] | None:
     """Numbers that must be multiples of a line for all rows of the source to begin at one; None where they never do."""
     strides = [axis.source_stride for axis in box.axes if is_symbolic(axis.source_stride)]
-    return _products_beside_lines([constant_value(box.source_offset), *strides], lanes, symbols)
+    return _products_beside([constant_value(box.source_offset), *strides], lanes, symbols)
 
 
-def _products_beside_lines(places: Sequence[int], lanes: int, symbols: Symbols) -> list[int] | None:
-    """What stands for unknown numbers that must be multiples of a line for all places to be; None: some never are."""
+def page_products(box: Box, tile: Tile, page: int, symbols: Symbols) -> list[int] | None:
+    """Numbers that must be multiples of a page for rows an unknown distance apart to be; None where they never are."""
+    rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
+    strides = [stride for axis in rows for stride in (axis.source_stride, axis.destination_stride)]
+    return _products_beside([stride for stride in strides if is_symbolic(stride)], page, symbols)
+
+
+def _products_beside(places: Sequence[int], unit: int, symbols: Symbols) -> list[int] | None:
+    """What stands for unknown numbers that must be multiples of a unit for all places to be; None: some never are."""
     products: dict[Product, int] = {}
     for place in places:
         terms = symbols.polynomial(place) if is_symbolic(place) else (((), place),)
         for product, factor in terms:
-            if factor % lanes and not product:
+            if factor % unit and not product:
                 return None
-            if factor % lanes:
+            if factor % unit:
                 products[product] = symbols.number(product)
     return list(products.values())
 
 
-def rest_of_line(builder: LoopBuilder, number: int, lanes: int) -> SSAValue:
-    """By how many elements a number exceeds whole lines."""
-    return builder.insert(arith.RemUIOp(builder.constant(number), builder.constant(lanes))).results[0]
+def rest_of_division(builder: LoopBuilder, number: int, unit: int) -> SSAValue:
+    """By how many elements a number exceeds whole units: lines, or pages."""
+    return builder.insert(arith.RemUIOp(builder.constant(number), builder.constant(unit))).results[0]
 
 
 def emit_where(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
-from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.shuffle_network import Load, Store, is_copy
+from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.line_sequences import PAGE_LINES, shared_row
+from layout_ir.lowering.line_sequences import rows_of, shared_row
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines
 
 COLLIDING_ROWS = 64
@@ -20,6 +19,9 @@ COLLIDING_ROWS = 64
 
 FEW_ROWS = 8
 """Rows of a tile up to which those of a second one have room in the same set."""
+
+CROWDED_LINES = 16
+"""Lines from one that is written to the next from which on, in powers of two, they crowd few sets of a cache."""
 
 FEW_SEQUENCES = 64
 """Sequences of lines in the caches from which on blocks are better: more than the pages that a processor keeps near."""
@@ -103,19 +105,13 @@ def _order_of_whole_rows(
     if is_copy(network):
         return None
     has_small_sets = schedule.processor.has_small_sets
-    reads = _rows(network.loads)
-    writes = _rows(network.stores)
+    reads = rows_of(network.loads)
+    writes = rows_of(network.stores)
     if (has_small_sets or len(reads) == 1) and min(reads) >= MANY_LINES * max(schedule.lanes, *writes):
         return Order(along_source, along_destination)
     is_long = (has_small_sets or len(writes) == 1) and min(writes) >= MANY_LINES * max(schedule.lanes, *reads)
     writes_one_set = box.axes[along_source].destination_stride % (PAGE_LINES * schedule.lanes) == 0
     return Order(along_destination, along_source) if is_long and not writes_one_set else None
-
-
-def _rows(accesses: Sequence[Load] | Sequence[Store]) -> list[int]:
-    """The numbers of elements that follow each other."""
-    offsets = {access.offset + lane for access in accesses for lane in range(access.lanes)}
-    return [length for _, length in runs_of(sorted(offsets))] or [0]
 
 
 def _are_lines(box: Box, lanes: int) -> bool:
@@ -126,17 +122,18 @@ def _are_lines(box: Box, lanes: int) -> bool:
 
 
 def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
-    """Whether tiles that follow each other along one side suit the other as well, or blocks of rows do not stay."""
+    """Whether tiles that follow each other along the source suit the destination as well."""
     page = PAGE_LINES * schedule.lanes
+    written = box.axes[along_source].destination_stride
     if schedule.narrows:
         has_rows = tile.extents[along_destination] >= FEW_ROWS
-        stride = box.axes[along_destination].source_stride
-        may_collide = has_rows and (is_symbolic(stride) or stride % page == 0)
-        return may_collide and schedule.processor.has_small_sets
+        is_crowded = is_symbolic(written) or math.gcd(written, page) >= CROWDED_LINES * schedule.lanes
+        writes_lines = not is_crowded and not _leaves_parts(box, tile, schedule)
+        return schedule.processor.has_small_sets and has_rows and writes_lines
     if not schedule.prefetches:
         return False
     is_read_whole = box.axes[along_source].extent <= schedule.block_tiles * tile.extents[along_source]
-    return is_read_whole or (schedule.processor.reads_on and box.axes[along_source].destination_stride < page)
+    return is_read_whole or (schedule.processor.reads_on and written < page)
 
 
 def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -207,6 +207,24 @@ def test_panels_give_the_bits_of_the_interpreter(
     assert ("_ahead" in source) == (processor == ZEN_4)  # for rows of the next panel
 
 
+@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.parametrize(
+    "case, page",
+    [
+        (("NHWC", "NCHW", (None, 35, None, None), "f16", 0), 2048),
+        (("NHWC", "NCHW", (None, 35, None, None), "f32", 0), 1024),
+        (("NCHW", "NHWC", (None, 100, None, None), "f32", 0), 1024),
+    ],
+    ids=str,
+)
+def test_rows_that_are_whole_pages_apart_are_seen(case: Case, page: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They belong to one set of a first level cache, where vectors of half a line would not find the other half."""
+    for processor, looks in ((ZEN_4, True), (ICE_LAKE, False)):
+        monkeypatch.setenv(PROCESSOR_VARIABLE, processor)
+        source = check([case], [(1, 35, 64, 64), (2, 35, 32, 33), (3, 35, 7, 9)], vector_bytes=64)
+        assert (f"% {page} == 0" in source) == looks
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_buffers_have_the_sizes_of_the_kernel_for_known_extents(case: Case) -> None:
     (kernel,) = compile_functions(module_of([case]), ["case_0"], vector_bytes=0)

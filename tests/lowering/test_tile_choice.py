@@ -12,7 +12,7 @@ from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import cached_cycles, split_share, tile_of
@@ -75,6 +75,49 @@ def test_halves_that_are_a_little_better_are_not_worth_it_on_every_processor(pro
         chosen = tile_of(box, schedule, size)
         assert chosen is not None
         assert {store.lanes for store in chosen.network.stores} == {lanes}
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "lanes"),
+    [
+        ("nchw", "nhwc", (1, 35, 57, 57), 8),  # 35 channels are three tiles of whole lines, but five of halves
+        ("nchw", "nhwc", (1, 32, 57, 57), 16),  # a little less work is not worth it where rows lie apart
+        ("nchw", "nChw16c", (1, 32, 31, 33), 8),  # here written lines follow each other
+        ("nchw", "nhwc", (1, 100, 57, 57), 8),
+        ("nchw", "nhwc", (1, 100, 64, 64), 16),  # rows that are read are whole pages apart
+        ("nhwc", "nchw", (1, 35, 57, 57), 8),
+        ("nhwc", "nchw", (1, 35, 64, 64), 16),  # and rows that are written
+    ],
+)
+def test_halves_of_lines_where_sets_of_a_cache_are_small(
+    source: str, destination: str, shape: tuple[int, ...], lanes: int
+) -> None:
+    (box,), size = boxes(source, destination, shape)
+    chosen = tile_of(box, choose_schedule(Target(64, processor=ZEN_4), 4, SMALL, SMALL), size)
+    assert chosen is not None
+    assert {store.lanes for store in chosen.network.stores} == {lanes}
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "is_in_blocks"),
+    [
+        ("nchw", "nhwc", (1, 64, 56, 56), False),
+        ("nchw", "nhwc", (1, 64, 64, 64), False),
+        ("nchw", "nhwc", (1, 256, 56, 56), True),  # lines of every fourth set only
+        ("nchw", "nhwc", (1, 35, 64, 64), True),  # parts of lines
+        ("nhwc", "nchw", (1, 64, 64, 64), True),
+    ],
+)
+def test_tiles_follow_each_other_along_the_source_where_they_write_lines_of_many_sets(
+    source: str, destination: str, shape: tuple[int, ...], is_in_blocks: bool
+) -> None:
+    (box,), size = boxes(source, destination, shape)
+    schedule = choose_schedule(Target(64, processor=ZEN_4), 4, SMALL, SMALL)
+    tile = tile_of(box, schedule, size)
+    assert tile is not None
+    levels = loop_levels(box, tile, schedule)
+    assert any(level.inside is not None for level in levels) == is_in_blocks
+    assert is_in_blocks or box.axes[levels[-1].axis].source_stride == 1
 
 
 @pytest.mark.parametrize(("element_bytes", "lanes"), [(4, 8), (2, 32), (1, 64)])
