@@ -51,6 +51,9 @@ class PanelCosts:
     region_visit_bytes: float = 14
     """The same where rows are parts of a region of the source that has come into a second level cache before."""
 
+    region_part_bytes: float = 14
+    """The same where a short row ends inside of a line, which the next panel reads again."""
+
     many_rows: float = 1
     """The part of a visit that is left where there are so many that they are asked for while panels are written."""
 
@@ -108,7 +111,7 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: b
         cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
     has_come = next_region(panel, panel.walked, element_bytes, costs) is not None
-    visit = costs.region_visit_bytes if has_come else _visit_bytes(panel, rows, costs, element_bytes)
+    visit = _region_visit_bytes(row, costs) if has_come else _visit_bytes(panel, rows, costs, element_bytes)
     cost += visit / row * _density(panel)
     near = costs.region_near_bytes if has_come else costs.near_bytes
     cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
@@ -133,6 +136,12 @@ def _density(panel: Panel) -> float:
     """The share of cells that get elements and no pads."""
     boxes = [box for box in panel.group.boxes if not is_symbolic(box.cells)]
     return sum(box.elements for box in boxes) / sum(box.cells for box in boxes) if boxes else 1
+
+
+def _region_visit_bytes(row: int, costs: PanelCosts) -> float:
+    """What a visit costs to a row, of so many bytes, that has come into a cache."""
+    is_part = row < costs.read_on_bytes and row % LINE_BYTES != 0
+    return costs.region_part_bytes if is_part else costs.region_visit_bytes
 
 
 def _visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> float:

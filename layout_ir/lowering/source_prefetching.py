@@ -138,13 +138,15 @@ def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
     Elements of all rows that a tile of a box reads, where they follow each other and it is not known how long they are.
 
     0 where they do not, or where the processor does better to ask for what lies behind a tile along its rows. `whole`:
-    the box of which this is a panel, or the box itself.
+    the box of which this is a panel, or the box itself. A panel of more rows than those of a tile reads the others
+    first.
     """
     rows = len(tile.network.loads)
     if schedule.processor.row_distances <= ROW_DISTANCES or rows <= FEW_ROWS:
         return 0
     lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
-    strides = [axis.source_stride for axis, steps in zip(box.axes, tile.extents, strict=True) if steps == rows]
+    taken = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps == rows]
+    strides = [axis.source_stride for axis in taken if whole is box or axis.extent == rows]
     return next((rows * stride for stride in strides if stride in lengths), 0)
 
 
