@@ -119,23 +119,23 @@ class Guards:
         page = PAGE_LINES * schedule.lanes
         products = page_products(self.box, self.tile, page, self.unknown.symbols)
         others = replace(schedule, may_be_pages=False)
-        far, near = self._moves(schedule)
-        if not schedule.narrows or not products or far == near:
+        if not schedule.narrows or not products or self._move(schedule) == self._move(others):
             tiles(others)
             return
         emit_where(self.builder, self._are_multiples(products, page), lambda: tiles(schedule), lambda: tiles(others))
 
     def _differ(self, schedule: Schedule, other: Schedule) -> bool:
-        return self._moves(schedule) != self._moves(other)
+        """Whether two schedules move data in the caches otherwise where rows may be whole pages apart, or where not."""
+        return any(
+            self._move(replace(schedule, may_be_pages=may_be_pages))
+            != self._move(replace(other, may_be_pages=may_be_pages))
+            for may_be_pages in (True, False)
+        )
 
-    def _moves(self, schedule: Schedule) -> list[tuple[Tile, list[LoopLevel]]]:
-        """The tile for data in the caches, and its loops where rows may be whole pages apart, then where not."""
-        moves: list[tuple[Tile, list[LoopLevel]]] = []
-        for may_be_pages in (True, False):
-            one = replace(schedule, may_be_pages=may_be_pages)
-            tile = cached_tile(self.box, self.tile, one, self.buffers.source_size)
-            moves.append((tile, loop_levels(self.box, tile, one)))
-        return moves
+    def _move(self, schedule: Schedule) -> tuple[Tile, list[LoopLevel]]:
+        """The tile for data in the caches, and its loops."""
+        tile = cached_tile(self.box, self.tile, schedule, self.buffers.source_size)
+        return tile, loop_levels(self.box, tile, schedule)
 
     def _whole_lines(self, schedule: Schedule) -> list[int] | None:
         """What have to be multiples of a line for stores to write whole ones if the first does; None: never."""

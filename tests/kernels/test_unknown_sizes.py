@@ -27,7 +27,7 @@ from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Target
-from layout_ir.runtime.module import compile_functions
+from layout_ir.runtime.module import compile_functions, lower_to_c
 from layout_ir.runtime.processor import PROCESSOR_VARIABLE
 from layout_ir.runtime.sized_kernel import SizedKernel
 
@@ -223,6 +223,18 @@ def test_rows_that_are_whole_pages_apart_are_seen(case: Case, page: int, monkeyp
         monkeypatch.setenv(PROCESSOR_VARIABLE, processor)
         source = check([case], [(1, 35, 64, 64), (2, 35, 32, 33), (3, 35, 7, 9)], vector_bytes=64)
         assert (f"% {page} == 0" in source) == looks
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "channels"),
+    [("NHWC", "NCHW", 64), ("NCHW", "NHWC", 35), ("NCHW", "onednn:nChw16c", 64)],
+)
+def test_what_is_the_same_in_two_cases_is_no_choice(source: str, destination: str, channels: int) -> None:
+    module = reorder_module(li.layout(source), li.layout(destination), (None, channels, None, None), "i8")
+    _, text = lower_to_c(module, Target(64, panels=True, processor=ZEN_4))
+    functions = re.findall(r"^static \S+ void reorder_\d+(.*?)^}$", text, re.DOTALL | re.MULTILINE)
+    assert len(functions) > 3
+    assert len(set(functions)) == len(functions)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -103,7 +103,7 @@ def test_halves_of_lines_where_sets_of_a_cache_are_small(
     [
         ("nchw", "nhwc", (1, 64, 56, 56), False),
         ("nchw", "nhwc", (1, 64, 64, 64), False),
-        ("nchw", "nhwc", (1, 256, 56, 56), True),  # lines of every fourth set only
+        ("nchw", "nhwc", (1, 256, 56, 56), True),  # lines of four sets only
         ("nchw", "nhwc", (1, 35, 64, 64), True),  # parts of lines
         ("nhwc", "nchw", (1, 64, 64, 64), True),
     ],
