@@ -133,9 +133,9 @@ def has_ends(panel: Panel, element_bytes: int, at_lines: bool) -> bool:
 
 
 def _density(panel: Panel) -> float:
-    """The share of cells that get elements and no pads."""
-    boxes = [box for box in panel.group.boxes if not is_symbolic(box.cells)]
-    return sum(box.elements for box in boxes) / sum(box.cells for box in boxes) if boxes else 1
+    """The share of cells that get elements and no pads; about that where extents are not known."""
+    boxes = panel.group.boxes
+    return sum(box.elements for box in boxes) / sum(box.cells for box in boxes)
 
 
 def _region_visit_bytes(row: int, costs: PanelCosts) -> float:

@@ -165,6 +165,13 @@ class LoopBuilder:
         """The comparison of two indices; `predicate` as in arith.cmpi."""
         return self._builder.insert(arith.CmpiOp(left, right, predicate)).result
 
+    def all_hold(self, conditions: Sequence[SSAValue]) -> SSAValue:
+        """Whether all of some conditions hold; there has to be one."""
+        result = conditions[0]
+        for condition in conditions[1:]:
+            result = self._builder.insert(arith.AndIOp(result, condition)).result
+        return result
+
     def minimum(self, value: SSAValue, limit: int) -> SSAValue:
         """The smaller of an index and a constant."""
         return self._builder.insert(arith.MinUIOp(value, self.constant(limit))).result

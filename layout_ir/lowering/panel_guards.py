@@ -15,12 +15,13 @@ from xdsl.ir import SSAValue
 from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tiling import choose_tile
+from layout_ir.layouts.tiling import walked_cells
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.tile_guards import line_products, rest_of_division
+from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.whole_units import line_products, rest_of_division
 
 
 def panel_conditions(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> list[SSAValue]:
@@ -54,11 +55,17 @@ def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
 
 
 def _line_products(panel: Panel, source_size: int, schedule: Schedule, symbols: Symbols) -> list[int] | None:
-    """Numbers of which one is no multiple of a line where tiles write lines in parts; None where these always do."""
+    """
+    Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
+
+    None where tiles always do, or write so many lines twice that panels pay in any case.
+    """
     products: dict[int, None] = {}
     for box in panel.group.boxes:
-        tile = choose_tile(box, schedule.lanes, source_size, schedule.segment)
-        numbers = None if tile is None else line_products(box, tile, schedule.lanes, symbols)
+        tile = tile_of(box, schedule, source_size)
+        if tile is None or walked_cells(box, tile) > schedule.processor.written_again:
+            return None
+        numbers = line_products(box, tile, schedule.lanes, symbols)
         if numbers is None:
             return None
         products |= dict.fromkeys(numbers)

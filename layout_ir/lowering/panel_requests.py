@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -22,11 +22,13 @@ from layout_ir.layouts.panel_costs import has_ends, next_region
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.next_panel import NextPanel
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.row_lines import RowLines
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.whole_units import are_multiples, products_beside
 
 ENDS_AHEAD_BYTES = 4096
 """What is written between asking for the lines at the ends of runs and writing them, at least."""
@@ -122,7 +124,28 @@ class Requests:
     schedule: Schedule
 
     def emit(self, part: SSAValue | None, parts: int) -> None:
-        """Ask for one of so many parts of the rows; None for all of them at once."""
+        """
+        Ask for one of so many parts of the rows; None for all of them at once.
+
+        A kernel for all sizes looks whether rows begin at lines: requests for any others take longer, or come later.
+        """
+        axes, steps, lanes = self.panel.group.main.axes, self.panel.steps, self.schedule.lanes
+        across = [axes[i].source_stride for i in self.rows.across]
+        starts = [axes[i].source_stride * steps[i] for i in self.following.starts]
+        places = [constant_value(self.panel.group.main.source_offset), *across, *starts]
+        lines = RowLines.of(self.rows.length, min(across), places, lanes, at_line=self.schedule.at_line)
+        conditions = self._begin_at_lines(places)
+        if conditions is None:
+            self._ask(lines, part, parts)
+            return
+        at_lines = replace(lines, begin_at_lines=True, end_alone=False)
+        self.builder.choose(
+            self.builder.all_hold(conditions),
+            lambda: self._ask(at_lines, part, parts),
+            lambda: self._ask(lines, part, parts),
+        )
+
+    def _ask(self, lines: RowLines, part: SSAValue | None, parts: int) -> None:
         axes = self.panel.group.main.axes
         most = self.rows.longest_across
         places = [(start, axes[i].source_stride) for i, start in self.following.starts.items()]
@@ -134,21 +157,21 @@ class Requests:
                 loop = self.builder.loop_between(*bounds, f"{axes[i].name}_ahead")
                 places.append((loops.enter_context(loop), axes[i].source_stride))
             row = places, constant_value(self.panel.group.main.source_offset)
-            self._lines.ask(self.builder, self.source, row, self._first(), self._length())
+            lines.ask(self.builder, self.source, row, self._first(lines), self._length())
 
-    @property
-    def _lines(self) -> RowLines:
-        axes, steps = self.panel.group.main.axes, self.panel.steps
-        across = [axes[i].source_stride for i in self.rows.across]
-        starts = [axes[i].source_stride * steps[i] for i in self.following.starts]
-        places = [constant_value(self.panel.group.main.source_offset), *across, *starts]
-        at_line = self.schedule.at_line
-        return RowLines.of(self.rows.length, min(across), places, self.schedule.lanes, at_line=at_line)
+    def _begin_at_lines(self, places: Sequence[int]) -> list[SSAValue] | None:
+        """Whether a source of unknown sizes, and all places that are sums of multiples, begin at lines; None: never."""
+        if self.builder.unknown is None:
+            return None
+        products = products_beside(places, self.schedule.lanes, self.builder.unknown.symbols)
+        if products is None:
+            return None
+        return [begins_at_line(self.builder, self.source), *are_multiples(self.builder, products, self.schedule.lanes)]
 
-    def _first(self) -> SSAValue:
+    def _first(self, lines: RowLines) -> SSAValue:
         """The element of a row from which on lines are asked for: where rows go on, this panel has read their first."""
         none, innermost = self.builder.constant(0), list(self.following.starts)[-1]
-        goes_on = self.panel.group.main.axes[innermost].source_stride == 1 and not self._lines.begin_at_lines
+        goes_on = self.panel.group.main.axes[innermost].source_stride == 1 and not lines.begin_at_lines
         if not goes_on or not self.schedule.processor.asks_line_behind:
             return none
         return self.builder.select(self.following.turns, none, self.builder.constant(self.schedule.lanes))

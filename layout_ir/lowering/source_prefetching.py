@@ -141,13 +141,13 @@ def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
     the box of which this is a panel, or the box itself. A panel of more rows than those of a tile reads the others
     first.
     """
-    rows = len(tile.network.loads)
-    if schedule.processor.row_distances <= ROW_DISTANCES or rows <= FEW_ROWS:
+    if schedule.processor.row_distances <= ROW_DISTANCES:
         return 0
     lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
-    taken = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps == rows]
-    strides = [axis.source_stride for axis in taken if whole is box or axis.extent == rows]
-    return next((rows * stride for stride in strides if stride in lengths), 0)
+    for axis, steps in zip(box.axes, tile.extents, strict=True):
+        if steps > FEW_ROWS and axis.source_stride in lengths and (whole is box or axis.extent == steps):
+            return steps * axis.source_stride
+    return 0
 
 
 def _off_pages(ahead: int, unit: int, lanes: int) -> int:

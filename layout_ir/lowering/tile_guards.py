@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from layout_ir.dialects.types import element_type_of
-from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
+from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.line_runs import begins_at_line
@@ -26,8 +24,9 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
-from layout_ir.lowering.schedule import Schedule, line_starts
+from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import cached_tile
+from layout_ir.lowering.whole_units import are_multiples, line_products, page_products, row_products
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,10 @@ class Guards:
             return
         emit_where(
             self.builder,
-            [begins_at_line(self.builder, self.buffers.destination), *self._are_multiples(whole, schedule.lanes)],
+            [
+                begins_at_line(self.builder, self.buffers.destination),
+                *are_multiples(self.builder, whole, schedule.lanes),
+            ],
             lambda: tiles(replace(schedule, trusts_lines=True, multiples=frozenset(whole))),
             lambda: tiles(replace(schedule, streams=False)),
         )
@@ -89,7 +91,7 @@ class Guards:
         trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
         emit_where(
             self.builder,
-            self._are_multiples(whole, schedule.lanes),
+            are_multiples(self.builder, whole, schedule.lanes),
             lambda: self._by_start(trusting, tiles),
             lambda: self._by_rows(replace(schedule, may_be_pages=False), tiles),
         )
@@ -111,7 +113,7 @@ class Guards:
             return
         elsewhere = replace(schedule, may_be_pages=False)
         unseen = [product for product in products if product not in schedule.multiples]
-        lines = self._are_multiples(unseen, schedule.lanes)
+        lines = are_multiples(self.builder, unseen, schedule.lanes)
         emit_where(self.builder, lines, lambda: self._by_pages(trusting, tiles), lambda: tiles(elsewhere))
 
     def _by_pages(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
@@ -122,7 +124,9 @@ class Guards:
         if not schedule.narrows or not products or self._move(schedule) == self._move(others):
             tiles(others)
             return
-        emit_where(self.builder, self._are_multiples(products, page), lambda: tiles(schedule), lambda: tiles(others))
+        emit_where(
+            self.builder, are_multiples(self.builder, products, page), lambda: tiles(schedule), lambda: tiles(others)
+        )
 
     def _differ(self, schedule: Schedule, other: Schedule) -> bool:
         """Whether two schedules move data in the caches otherwise where rows may be whole pages apart, or where not."""
@@ -141,54 +145,10 @@ class Guards:
         """What have to be multiples of a line for stores to write whole ones if the first does; None: never."""
         return line_products(self.box, self.tile, schedule.lanes, self.unknown.symbols)
 
-    def _are_multiples(self, numbers: Sequence[int], unit: int) -> list[SSAValue]:
-        """For each number whether it is a multiple of a unit: a line, or a page."""
-        zero = self.builder.constant(0)
-        rests = [rest_of_division(self.builder, number, unit) for number in numbers]
-        return [self.builder.compare(rest, "eq", zero) for rest in rests]
-
 
 def may_be_large(box: Box, symbols: Symbols) -> bool:
     """Whether a box can hold most of a tensor: what is left over at the end of blocks never does."""
     return not any(is_symbolic(axis.extent) and len(symbols.polynomial(axis.extent)) > 1 for axis in box.axes)
-
-
-def line_products(box: Box, tile: Tile, lanes: int, symbols: Symbols) -> list[int] | None:
-    """Numbers that must be multiples of a line for all stores to write whole lines; None where these never do."""
-    if any(store.lanes != lanes for store in tile.network.stores):
-        return None
-    return _products_beside(line_starts(box, tile), lanes, symbols)
-
-
-def row_products(box: Box, lanes: int, symbols: Symbols) -> list[int] | None:
-    """Numbers that must be multiples of a line for all rows of the source to begin at one; None where they never do."""
-    strides = [axis.source_stride for axis in box.axes if is_symbolic(axis.source_stride)]
-    return _products_beside([constant_value(box.source_offset), *strides], lanes, symbols)
-
-
-def page_products(box: Box, tile: Tile, page: int, symbols: Symbols) -> list[int] | None:
-    """Numbers that must be multiples of a page for rows an unknown distance apart to be; None where they never are."""
-    rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
-    strides = [stride for axis in rows for stride in (axis.source_stride, axis.destination_stride)]
-    return _products_beside([stride for stride in strides if is_symbolic(stride)], page, symbols)
-
-
-def _products_beside(places: Sequence[int], unit: int, symbols: Symbols) -> list[int] | None:
-    """What stands for unknown numbers that must be multiples of a unit for all places to be; None: some never are."""
-    products: dict[Product, int] = {}
-    for place in places:
-        terms = symbols.polynomial(place) if is_symbolic(place) else (((), place),)
-        for product, factor in terms:
-            if factor % unit and not product:
-                return None
-            if factor % unit:
-                products[product] = symbols.number(product)
-    return list(products.values())
-
-
-def rest_of_division(builder: LoopBuilder, number: int, unit: int) -> SSAValue:
-    """By how many elements a number exceeds whole units: lines, or pages."""
-    return builder.insert(arith.RemUIOp(builder.constant(number), builder.constant(unit))).results[0]
 
 
 def emit_where(
@@ -198,7 +158,4 @@ def emit_where(
     if not conditions:
         then()
         return
-    every = conditions[0]
-    for condition in conditions[1:]:
-        every = builder.insert(arith.AndIOp(every, condition)).results[0]
-    builder.choose(every, then, otherwise)
+    builder.choose(builder.all_hold(conditions), then, otherwise)
