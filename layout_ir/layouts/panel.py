@@ -50,6 +50,9 @@ class Panel:
     tiles: tuple[Tile | None, ...] = ()
     """How each box is moved to scratch; None for scalar loops."""
 
+    region: int | None = None
+    """The axis of which the next step is asked for as a whole, if only a kernel that runs knows how large one is."""
+
     @property
     def carried(self) -> int | None:
         """The shared axis along which parts of lines are carried from one panel to the next; None where none are."""

@@ -39,6 +39,7 @@ def choose_panel(
     costs: PanelCosts = DEFAULT_COSTS,
     threads: bool = False,
     at_lines: bool = True,
+    region: int | None = None,
 ) -> Panel | None:
     """
     The panels of a group of boxes; None where its runs are too short to gain from them.
@@ -47,6 +48,7 @@ def choose_panel(
     `costs`: what the parts of a panel cost on the processor.
     `threads`: whether threads share the panels, which those between which lines are carried cannot be.
     `at_lines`: whether the destination begins at a line.
+    `region`: an axis of whose steps a cache holds two, and of which the next one is asked for as a whole; None: open.
     """
     if not all(map(is_regular, group.boxes)):
         return None
@@ -58,7 +60,7 @@ def choose_panel(
     runs = RUN_BYTES if run_bytes is None else [run_bytes]
     rows = ROW_BYTES if row_bytes is None else [row_bytes]
     panels = dict.fromkeys(
-        panel_of(group, least, Wanted(run, row, carries, costs.evenly), element_bytes)
+        replace(panel_of(group, least, Wanted(run, row, carries, costs.evenly), element_bytes), region=region)
         for row, run, carries in itertools.product(rows, runs, (False, True))
     )
     fitting = [
@@ -73,8 +75,8 @@ def choose_panel(
     def cost(panel: Panel) -> float:
         return overhead(panel, costs, element_bytes, at_lines=at_lines, threads=threads)
 
-    with_tiles = (_with_tiles(panel, choose_tile, source_size) for panel in sorted(fitting, key=cost))
-    return next((panel for panel in with_tiles if panel is not None), None)
+    candidates = (with_tiles(panel, choose_tile, source_size) for panel in sorted(fitting, key=cost))
+    return next((panel for panel in candidates if panel is not None), None)
 
 
 def _fits(panel: Panel, element_bytes: int, threads: bool) -> bool:
@@ -100,13 +102,13 @@ def _is_one_sequence(panel: Panel) -> bool:
     return all(is_symbolic(extent) or extent < SHARED_TRIPS * panel.steps[i] for i, extent in extents.items())
 
 
-def _with_tiles(panel: Panel, choose_tile: ChooseTile, source_size: int) -> Panel | None:
+def with_tiles(panel: Panel, choose_tile: ChooseTile, source_size: int) -> Panel | None:
     """The panel with a tile for every box that has one; None where the last panel is too small for it."""
     tiles: list[Tile | None] = []
     for position, box in enumerate(panel.group.boxes):
         tiles.append(choose_tile(*within_storage(box, panel.scratch_box(position), source_size)))
-    with_tiles = replace(panel, tiles=tuple(tiles))
-    return with_tiles if _last_have_room(with_tiles) else None
+    complete = replace(panel, tiles=tuple(tiles))
+    return complete if _last_have_room(complete) else None
 
 
 def _last_have_room(panel: Panel) -> bool:

@@ -110,12 +110,12 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: b
     if panel.carried is not None:
         cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
-    has_come = next_region(panel, panel.walked, element_bytes, costs) is not None
+    has_come = panel.region is not None or next_region(panel, panel.walked, element_bytes, costs) is not None
     visit = _region_visit_bytes(row, costs) if has_come else _visit_bytes(panel, rows, costs, element_bytes)
     cost += visit / row * _density(panel)
     near = costs.region_near_bytes if has_come else costs.near_bytes
     cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
-    if has_come and region_axis(panel, panel.walked, element_bytes, costs.kept_region_bytes) is None:
+    if has_come and panel.region is None and _is_large_region(panel, element_bytes, costs):
         cost += costs.large_region
     return cost + (costs.driven_out if kept > costs.kept_bytes else 0)
 
@@ -124,6 +124,10 @@ def next_region(panel: Panel, walk: Sequence[int], element_bytes: int, costs: Pa
     """The axis that leads to the region of the source that is asked for while one is moved; None for no such region."""
     goes_on = _goes_on_near(panel, source_rows(panel), costs, element_bytes)
     return region_axis(panel, walk, element_bytes, costs.kept_region_bytes if goes_on else costs.region_bytes)
+
+
+def _is_large_region(panel: Panel, element_bytes: int, costs: PanelCosts) -> bool:
+    return region_axis(panel, panel.walked, element_bytes, costs.kept_region_bytes) is None
 
 
 def has_ends(panel: Panel, element_bytes: int, at_lines: bool) -> bool:

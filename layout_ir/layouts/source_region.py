@@ -28,8 +28,7 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
     None where panels take no regions of a good size, of `most_bytes` at most, where each takes the lines behind those
     of the one before, and where what they write lies far apart, as that is what takes the time then.
     """
-    axes = panel.group.main.axes
-    taken = [panel.steps[i] if i < panel.group.shared else axis.valid for i, axis in enumerate(axes)]
+    axes, taken = panel.group.main.axes, _taken(panel)
     for i in reversed(walk):
         size = math.prod(taken) * element_bytes
         if is_symbolic(size) or size > most_bytes:
@@ -41,6 +40,18 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
             return i if size >= LEAST_BYTES and are_many else None
         taken[i] = axes[i].extent
     return None
+
+
+def takes_parts(panel: Panel) -> bool:
+    """Whether what a panel takes of the source has gaps."""
+    axes = panel.group.main.axes
+    return _parts(axes, _taken(panel), [axis.source_stride for axis in axes]) > 1
+
+
+def _taken(panel: Panel) -> list[int]:
+    """Steps of every axis of the main box in a panel."""
+    axes = enumerate(panel.group.main.axes)
+    return [panel.steps[i] if i < panel.group.shared else axis.valid for i, axis in axes]
 
 
 def _parts(axes: Sequence[Axis], taken: Sequence[int], strides: Sequence[int]) -> int:

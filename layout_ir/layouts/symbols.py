@@ -126,7 +126,7 @@ def is_symbolic(number: int) -> bool:
 
 def is_multiple(number: int, divisor: int) -> bool:
     """Whether a number of a plan is a multiple of another for every size: one made of stand-ins may be so by chance."""
-    return divisor == 1 or (not is_symbolic(number) and number % divisor == 0)
+    return divisor in (1, number) or (not is_symbolic(number) and number % divisor == 0)
 
 
 def is_stand_in(size: int) -> bool:

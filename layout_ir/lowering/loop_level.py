@@ -25,6 +25,8 @@ class LoopLevel:
     """Whether that is used so much later that it belongs into a second level cache."""
     rows_together: int = 0
     """Elements of all the rows that a tile reads, of unknown length: if they are short, loads ask behind them all."""
+    steps_apart: int = 0
+    """Elements of the source, of unknown number, that lie between a tile and the same one of the next panel."""
     is_asked_for: bool = False
     """Whether most of it has been asked for before, so that the loads of a tile that has many ask once."""
     rows: NextRows | None = None

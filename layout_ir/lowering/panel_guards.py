@@ -8,13 +8,19 @@ unknown extent has to hold the tiles that fill a panel.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from layout_ir.layouts import panel_choice, panel_steps
+from layout_ir.layouts import panel_choice
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.symbols import Symbols, is_symbolic
+from layout_ir.layouts.panel_group import Group
+from layout_ir.layouts.panel_of_step import step_length
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.plan import Box
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import walked_cells
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
@@ -24,24 +30,103 @@ from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.whole_units import line_products, rest_of_division
 
 
-def panel_conditions(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> list[SSAValue]:
-    """What has to hold for panels of unknown extents."""
-    assert builder.unknown is not None
-    width = panel_steps.LINE_BYTES // schedule.lanes
-    cells = sum(box.cells for box in panel.group.boxes)
-    lengths = [(cells, schedule.stream_bytes // width), *_least_extents(panel, width)]
-    conditions = [
-        builder.compare(builder.constant(length), "uge", builder.constant(least))
-        for length, least in lengths
-        if is_symbolic(length)
-    ]
-    products = _line_products(panel, buffers.source_size, schedule, builder.unknown.symbols)
-    if products is not None:
-        total = bytes_behind_line(builder, buffers.destination)
-        for product in products:
-            total = builder.insert(arith.AddiOp(total, rest_of_division(builder, product, schedule.lanes))).results[0]
-        conditions.append(builder.compare(total, "ne", builder.constant(0)))
-    return conditions
+@dataclass(frozen=True)
+class PanelGuards:
+    """The conditions around panels."""
+
+    builder: LoopBuilder
+    buffers: Buffers
+    schedule: Schedule
+
+    def panels_pay(self, group: Group) -> list[SSAValue]:
+        """Whether a group is large enough, and tiles would write lines in parts."""
+        large = [(sum(box.cells for box in group.boxes), self.schedule.stream_bytes // self._width)]
+        conditions = self._reach(large)
+        products = self._line_products(group)
+        if products is not None:
+            total = bytes_behind_line(self.builder, self.buffers.destination)
+            for product in products:
+                rest = rest_of_division(self.builder, product, self.schedule.lanes)
+                total = self.builder.insert(arith.AddiOp(total, rest)).results[0]
+            conditions.append(self.builder.compare(total, "ne", self.builder.constant(0)))
+        return conditions
+
+    def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
+        """Whether a kernel can take one of some panels; `others` need smaller extents where they differ at all."""
+        every = [self.fits(panel), *(self.fits(other) for other in others if other and self._needs_less(other, panel))]
+        if not all(every):
+            return []
+        either, *further = map(self.builder.all_hold, every)
+        for condition in further:
+            either = self.builder.insert(arith.OrIOp(either, condition)).results[0]
+        return [either]
+
+    def _needs_less(self, panel: Panel, usual: Panel) -> bool:
+        least = dict(_least_extents(panel, self._width))
+        return any(least.get(extent, 1) < steps for extent, steps in _least_extents(usual, self._width))
+
+    def left_to_tiles(self, panel: Panel) -> Schedule:
+        """
+        The schedule of tiles that get what panels leave.
+
+        Where panels fit whenever tiles do, these get nothing large, or only what they write whole lines of.
+        """
+        for extent, steps in _least_extents(panel, self._width):
+            if is_symbolic(extent) and not all(self._holds(box, extent, steps) for box in panel.group.boxes):
+                return self.schedule
+        if self._line_products(panel.group) is None:
+            return replace(self.schedule, streams=False, prefetches=False)
+        return replace(self.schedule, trusts_lines=True)
+
+    def _holds(self, box: Box, extent: int, steps: int) -> bool:
+        """Whether the tile of a box only fits into extents of so many steps."""
+        tile = tile_of(box, self.schedule, self.buffers.source_size)
+        lengths = zip(box.axes, tile.extents, strict=True) if tile else ()
+        return any(axis.extent == extent and length >= steps for axis, length in lengths)
+
+    def fits(self, panel: Panel) -> list[SSAValue]:
+        """Whether tiles fit into the extents, and a step that is asked for as a whole into a cache."""
+        conditions = self._reach(_least_extents(panel, self._width))
+        if panel.region is None:
+            return conditions
+        length = self.builder.constant(step_length(panel.group, panel.region))
+        most = self.schedule.processor.costs_of_panels(at_lines=True).kept_region_bytes // self._width
+        if any(map(is_symbolic, panel.steps)):  # the step is a run, and has to fit into scratch
+            least = max(panel_choice.LEAST_RUN_BYTES // self._width, self.schedule.lanes)
+            most = panel.size - panel.lead - self.schedule.lanes
+            conditions.append(self.builder.compare(length, "uge", self.builder.constant(least)))
+        return [*conditions, self.builder.compare(length, "ule", self.builder.constant(most))]
+
+    def _line_products(self, group: Group) -> list[int] | None:
+        """
+        Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
+
+        None where tiles always do, or write so many lines twice that panels pay in any case.
+        """
+        assert self.builder.unknown is not None
+        products: dict[int, None] = {}
+        for box in group.boxes:
+            tile = tile_of(box, self.schedule, self.buffers.source_size)
+            if tile is None or walked_cells(box, tile) > self.schedule.processor.written_again:
+                return None
+            numbers = line_products(box, tile, self.schedule.lanes, self.builder.unknown.symbols)
+            if numbers is None:
+                return None
+            products |= dict.fromkeys(numbers)
+        return list(products)
+
+    @property
+    def _width(self) -> int:
+        """Bytes of an element."""
+        return LINE_BYTES // self.schedule.lanes
+
+    def _reach(self, lengths: Sequence[tuple[int, int]]) -> list[SSAValue]:
+        """For each unknown length whether it is as long as it has to be."""
+        return [
+            self.builder.compare(self.builder.constant(length), "uge", self.builder.constant(least))
+            for length, least in lengths
+            if is_symbolic(length)
+        ]
 
 
 def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
@@ -52,21 +137,3 @@ def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
         length = width * math.prod((panel.steps[i] for i in inner), start=panel.group.stretch)
         least[last] = max(least[last], -(-panel_choice.LEAST_RUN_BYTES // length))
     return [(axis.extent, steps) for axis, steps in zip(panel.group.axes, least, strict=True) if steps > 1]
-
-
-def _line_products(panel: Panel, source_size: int, schedule: Schedule, symbols: Symbols) -> list[int] | None:
-    """
-    Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
-
-    None where tiles always do, or write so many lines twice that panels pay in any case.
-    """
-    products: dict[int, None] = {}
-    for box in panel.group.boxes:
-        tile = tile_of(box, schedule, source_size)
-        if tile is None or walked_cells(box, tile) > schedule.processor.written_again:
-            return None
-        numbers = line_products(box, tile, schedule.lanes, symbols)
-        if numbers is None:
-            return None
-        products |= dict.fromkeys(numbers)
-    return list(products)

@@ -168,6 +168,8 @@ class _Filler:
 
     def _asking(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> LoopLevel:
         """How the source is asked for: a region ahead where panels take regions."""
+        if self.panel.region is not None:
+            return LoopLevel(0, 1, steps_apart=self.panel.group.main.axes[self.panel.region].source_stride)
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
             is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)

@@ -50,7 +50,7 @@ def asked_region(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int |
 
 def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceRows | None:
     """The rows of the next panel that a panel asks for while it is written; None where there are none, or no need."""
-    if not walk or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
+    if not walk or panel.region is not None or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
         return None
     if asked_region(panel, walk, schedule) is not None:
         return None
@@ -108,6 +108,8 @@ def ends_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int:
         return 0
     if not has_ends(panel, LINE_BYTES // schedule.lanes, at_lines=schedule.at_line):
         return 0
+    if panel.region is not None:
+        return 0  # how far away later runs are is not known
     panels = -(-ENDS_AHEAD_BYTES * schedule.lanes // (panel.size * LINE_BYTES))
     return panels * panel.steps[walk[-1]] * panel.group.axes[walk[-1]].destination_stride
 

@@ -7,7 +7,7 @@ What is decided here changes the speed of a kernel and nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.line_copy import LineCopy
@@ -20,6 +20,9 @@ from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
 SEGMENT_BYTES = 16
 """Part of a vector within which processors shuffle with one instruction."""
+
+SHORT_LANES = 16
+"""Elements of vectors for extents that hold no longer ones."""
 
 BLOCK_TILES = 2
 """Tiles along each of the two directions of a transposition that are moved before its loops go on."""
@@ -127,6 +130,13 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         processor=processor,
         preferences=preferences,
     )
+
+
+def of_short_vectors(schedule: Schedule) -> Schedule | None:
+    """The schedule for extents that no tile fits into, with shorter vectors; None where vectors are as short."""
+    if schedule.lanes <= SHORT_LANES:
+        return None
+    return replace(schedule, lanes=SHORT_LANES, streams=False, prefetches=False, panels=False, narrows=False)
 
 
 def streamed_stores(box: Box, tile: Tile, schedule: Schedule) -> frozenset[int]:

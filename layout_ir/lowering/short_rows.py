@@ -35,6 +35,11 @@ def place_ahead(
     are_short = builder.compare(length, "ule", builder.constant(row * rows))
     behind = builder.index((together + (page - 1)) // page * page + page // 2, [length])
     distance = builder.select(are_short, behind, builder.constant(level.prefetch))
-    last = builder.constant(size - max(load.offset + load.lanes for load in loads))
+    return place_behind(builder, tile, source, size, distance)
+
+
+def place_behind(builder: LoopBuilder, tile: Tile, source: SSAValue, size: int, distance: SSAValue) -> SSAValue:
+    """The place so far behind `source`, or the last one whose tile lies within the `size` elements."""
+    last = builder.constant(size - max(load.offset + load.lanes for load in tile.network.loads))
     ahead = builder.insert(arith.AddiOp(source, distance)).results[0]
     return builder.insert(arith.MinUIOp(ahead, last)).results[0]

@@ -9,7 +9,7 @@ of either side begin at lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from xdsl.ir import SSAValue
 
@@ -17,7 +17,7 @@ from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -38,9 +38,10 @@ class Guards:
     box: Box
     tile: Tile
     buffers: Buffers
+    _moves: dict[Schedule, tuple[Tile, list[LoopLevel]]] = field(default_factory=dict)
 
-    def emit(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
-        """The loops over tiles by `tiles`, with the schedule for each case, and scalar loops where no tile fits in."""
+    def emit(self, schedule: Schedule, tiles: Callable[[Schedule], None], otherwise: Callable[[Box], None]) -> None:
+        """The loops over tiles by `tiles`, with the schedule for each case, and `otherwise` where no tile fits in."""
         fits = [
             self.builder.compare(self.builder.constant(axis.extent), "uge", self.builder.constant(steps))
             for axis, steps in zip(self.box.axes, self.tile.extents, strict=True)
@@ -50,14 +51,19 @@ class Guards:
             self.builder,
             fits,
             lambda: self._by_size(schedule, tiles),
-            lambda: emit_box(self.builder, self.box, self.buffers, schedule.threads),
+            lambda: otherwise(self.box),
         )
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
-        usual = replace(schedule, streams=False, prefetches=False, narrows=schedule.has_line_vectors)
-        if not (schedule.streams or schedule.prefetches) or not may_be_large(self.box, self.unknown.symbols):
+        usual = replace(
+            schedule, streams=False, prefetches=False, trusts_lines=False, narrows=schedule.has_line_vectors
+        )
+        if not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
+            return
+        if not (schedule.streams or schedule.prefetches):
+            self._in_caches(usual, tiles)
             return
         limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
         size = self.builder.constant(self.box.cells)
@@ -71,6 +77,9 @@ class Guards:
         whole = self._whole_lines(schedule) if schedule.streams else None
         if whole is None:
             tiles(replace(schedule, streams=False))
+            return
+        if schedule.trusts_lines:
+            tiles(replace(schedule, multiples=frozenset(whole)))
             return
         emit_where(
             self.builder,
@@ -138,8 +147,10 @@ class Guards:
 
     def _move(self, schedule: Schedule) -> tuple[Tile, list[LoopLevel]]:
         """The tile for data in the caches, and its loops."""
-        tile = cached_tile(self.box, self.tile, schedule, self.buffers.source_size)
-        return tile, loop_levels(self.box, tile, schedule)
+        if schedule not in self._moves:
+            tile = cached_tile(self.box, self.tile, schedule, self.buffers.source_size)
+            self._moves[schedule] = tile, loop_levels(self.box, tile, schedule)
+        return self._moves[schedule]
 
     def _whole_lines(self, schedule: Schedule) -> list[int] | None:
         """What have to be multiples of a line for stores to write whole ones if the first does; None: never."""

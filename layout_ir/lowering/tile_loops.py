@@ -27,8 +27,8 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
-from layout_ir.lowering.schedule import Schedule, streamed_stores
-from layout_ir.lowering.short_rows import place_ahead
+from layout_ir.lowering.schedule import Schedule, of_short_vectors, streamed_stores
+from layout_ir.lowering.short_rows import place_ahead, place_behind
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
 from layout_ir.lowering.tile_guards import Guards
@@ -44,7 +44,15 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         emit_box(builder, part, buffers, schedule.threads)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
-        guards.emit(schedule, partial(_emit_unknown, builder, part, tile, buffers))
+        smaller = of_short_vectors(schedule)
+
+        def otherwise(box: Box) -> None:
+            if smaller is None:
+                emit_box(builder, box, buffers, schedule.threads)
+            else:
+                emit_part(builder, box, buffers, smaller)
+
+        guards.emit(schedule, partial(_emit_unknown, builder, part, tile, buffers), otherwise)
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
 
@@ -193,11 +201,20 @@ class TileEmitter:
         if rows is not None:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
-        short = next((level for level in levels if level.rows_together), None)
-        if short is not None and self.buffers.source_size:
-            size = self.buffers.source_size
-            ahead = replace(ahead, place=place_ahead(self.builder, tile, source, size, short, self.schedule))
+        place = self._asked_place(tile, source, levels)
+        if place is not None:
+            ahead = replace(ahead, place=place)
         self.straight_line(box, tile, (source, destination), ahead)
+
+    def _asked_place(self, tile: Tile, source: SSAValue, levels: Sequence[LoopLevel]) -> SSAValue | None:
+        """The place whose tile is asked for where only a kernel that runs knows how far ahead it is."""
+        size = self.buffers.source_size
+        for level in levels if size else ():
+            if level.rows_together:
+                return place_ahead(self.builder, tile, source, size, level, self.schedule)
+            if level.steps_apart:
+                return place_behind(self.builder, tile, source, size, self.builder.constant(level.steps_apart))
+        return None
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:
         """What a tile asks for ahead of time."""

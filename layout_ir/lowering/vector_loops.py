@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_choice import choose_panel
+from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
 from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
+from layout_ir.layouts.panel_of_step import MOST_BYTES, SMALL_STEP_BYTES, panel_of_step, step_axis
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.source_region import takes_parts
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.box_loops import Buffers
@@ -20,7 +22,7 @@ from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.panel_guards import panel_conditions
+from layout_ir.lowering.panel_guards import PanelGuards
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.source_sequence import source_sequence
@@ -55,6 +57,12 @@ class Part:
 
     fault: str = ""
     """What tiles alone would do there."""
+
+    of_step: Panel | None = None
+    """Panels of one step each, where only a kernel that runs knows whether steps are small."""
+
+    in_step: Panel | None = None
+    """Panels within steps, for those of which a cache holds two; None where they are no others."""
 
     staged: StagedLines | None = None
     """How tiles write whole lines of a destination that does not begin at one; None where they do not."""
@@ -98,13 +106,24 @@ class _Emitter:
         if panel is None:
             self._by_tiles(part.group.boxes)
             return
-        conditions = panel_conditions(self.builder, panel, self.buffers, self.schedule)
+        guards = PanelGuards(self.builder, self.buffers, self.schedule)
         emit_where(
             self.builder,
-            conditions,
-            lambda: replace(self, schedule=inside_of_lines(self.schedule)).by_panels(panel),
-            lambda: self._by_tiles(part.group.boxes),
+            [*guards.panels_pay(panel.group), *guards.one_fits(panel, [part.of_step, part.in_step])],
+            lambda: self._panels_by_size(part, guards),
+            lambda: replace(self, schedule=guards.left_to_tiles(panel))._by_tiles(part.group.boxes),
         )
+
+    def _panels_by_size(self, part: Part, guards: PanelGuards) -> None:
+        """Panels of whole steps or within them where these are small, or others."""
+        inside = replace(self, schedule=inside_of_lines(self.schedule))
+
+        def emit(panels: Sequence[Panel]) -> None:
+            first, *others = panels
+            conditions = guards.fits(first) if others else []
+            emit_where(self.builder, conditions, lambda: inside.by_panels(first), lambda: emit(others))
+
+        emit([panel for panel in (part.of_step, part.in_step, part.panel) if panel is not None])
 
     def by_panels(self, panel: Panel | None) -> None:
         """Panels, if there are any."""
@@ -215,7 +234,21 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
         )
         inside = inside if common > WORTH_TWO_PANELS * own else at_line
     staged = None if fault else _staged(group, source_size, schedule, writes_pads)
-    return Part(group, inside, at_line, fault, staged)
+    return Part(group, inside, at_line, fault, *_panels_of_steps(group, source_size, schedule, inside), staged=staged)
+
+
+def _panels_of_steps(
+    group: Group, source_size: int, schedule: Schedule, usual: Panel | None
+) -> tuple[Panel | None, Panel | None]:
+    """The panels of one step of unknown size each, and those within steps; None where the usual ones are as good."""
+    if usual is None or (outer := step_axis(group)) is None:
+        return None, None
+    in_step = None
+    if takes_parts(usual):
+        in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
+    choose, width = _scratch_tile(schedule), LINE_BYTES // schedule.lanes
+    most = MOST_BYTES if in_step is None else SMALL_STEP_BYTES
+    return panel_of_step(group, choose, source_size, width, most, carries=not schedule.threads), in_step
 
 
 def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> StagedLines | None:
@@ -253,18 +286,21 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
     return ""
 
 
-def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: bool, at_lines: bool) -> Panel | None:
+def _panel_of(
+    group: Group,
+    source_size: int,
+    schedule: Schedule,
+    writes_pads: bool,
+    at_lines: bool,
+    region: int | None = None,
+) -> Panel | None:
     """The panels of a group; None where there can be none."""
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
 
-    def scratch_tile(box: Box, size: int) -> Tile | None:
-        tile = choose_tile(box, schedule.lanes, size, schedule.segment)
-        return None if tile is None or loose_pads(box, tile) else tile
-
     return choose_panel(
         group,
-        scratch_tile,
+        _scratch_tile(schedule),
         source_size,
         LINE_BYTES // schedule.lanes,
         schedule.preferences.run_bytes,
@@ -272,4 +308,15 @@ def _panel_of(group: Group, source_size: int, schedule: Schedule, writes_pads: b
         costs=schedule.processor.costs_of_panels(at_lines=at_lines),
         threads=schedule.threads,
         at_lines=at_lines,
+        region=region,
     )
+
+
+def _scratch_tile(schedule: Schedule) -> ChooseTile:
+    """How a box is moved to scratch."""
+
+    def scratch_tile(box: Box, size: int) -> Tile | None:
+        tile = choose_tile(box, schedule.lanes, size, schedule.segment)
+        return None if tile is None or loose_pads(box, tile) else tile
+
+    return scratch_tile

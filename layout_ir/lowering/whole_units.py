@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
@@ -37,15 +38,14 @@ def page_products(box: Box, tile: Tile, page: int, symbols: Symbols) -> list[int
 
 def products_beside(places: Sequence[int], unit: int, symbols: Symbols) -> list[int] | None:
     """What stands for unknown numbers that must be multiples of a unit for all places to be; None: some never are."""
-    products: dict[Product, int] = {}
+    factors: dict[Product, int] = {}
     for place in places:
         terms = symbols.polynomial(place) if is_symbolic(place) else (((), place),)
         for product, factor in terms:
             if factor % unit and not product:
                 return None
-            if factor % unit:
-                products[product] = symbols.number(product)
-    return list(products.values())
+            factors[product] = math.gcd(factor, factors.get(product, unit))
+    return [factor * symbols.number(product) for product, factor in factors.items() if factor != unit]
 
 
 def rest_of_division(builder: LoopBuilder, number: int, unit: int) -> SSAValue:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fenced_memory import FencedMemory
-from varied_reorders import all_streamed, small_panels
+from varied_reorders import all_streamed, small_panels, steps_up_to
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -183,22 +183,30 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
 
 @pytest.mark.usefixtures("quick_compiler")
 @pytest.mark.parametrize(
-    "small, carry, threads, processor",
+    "small, carry, threads, processor, steps",
     [
-        (False, False, None, ICE_LAKE),
-        (True, False, None, ICE_LAKE),
-        (True, True, None, ICE_LAKE),
-        (True, False, 2, ICE_LAKE),
-        (True, True, 2, ICE_LAKE),
-        (True, False, None, ZEN_4),
-        (True, True, 2, ZEN_4),
+        (False, False, None, ICE_LAKE, (0, 0)),
+        (True, False, None, ICE_LAKE, (0, 0)),
+        (True, True, None, ICE_LAKE, (0, 0)),
+        (True, False, 2, ICE_LAKE, (0, 1 << 16)),
+        (True, True, 2, ICE_LAKE, (0, 0)),
+        (True, False, None, ZEN_4, (0, 0)),
+        (True, False, None, ZEN_4, (0, 1 << 16)),
+        (True, False, None, ZEN_4, (4096, 8192)),
+        (True, True, None, ZEN_4, (1 << 16, 0)),
+        (True, True, 2, ZEN_4, (1 << 16, 0)),
     ],
 )
 def test_panels_give_the_bits_of_the_interpreter(
-    small: bool, carry: bool, threads: int | None, processor: str, monkeypatch: pytest.MonkeyPatch
+    small: bool,
+    carry: bool,
+    threads: int | None,
+    processor: str,
+    steps: tuple[int, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(PROCESSOR_VARIABLE, processor)
-    with all_streamed(), small_panels(carry=carry) if small else nullcontext():
+    with all_streamed(), steps_up_to(*steps), small_panels(carry=carry) if small else nullcontext():
         cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
         if threads and not ALL_CASES:
             cases = PANELS[::2]

@@ -209,24 +209,38 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 !any_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
 !any_planes = memref<?x64x?x?xf32>
 
-// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines;
-// threads share one loop over all panels
+// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines: small
+// planes go image by image, whose next one is asked for meanwhile; threads share one loop over all panels
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge
-// CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
 // CHECK-NEXT:    %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"
 // CHECK-NEXT:    %[[BEHIND:.*]] = arith.remui %[[ADDRESS]]
 // CHECK-NEXT:    %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[SUM:.*]] = arith.addi %[[BEHIND]], %[[REST]] : index
 // CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[SUM]]
+// CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
+// CHECK-NEXT:    %[[HOLDS:.*]] = arith.cmpi uge, %h_w
+// CHECK-NEXT:    %[[LINES:.*]] = arith.cmpi uge, %h_w_x64
+// CHECK-NEXT:    %[[FITS:.*]] = arith.cmpi ule, %h_w_x64
+// CHECK:         %[[EITHER:.*]] = arith.ori %[[LONG]]
 // CHECK:         scf.if
-// CHECK-NEXT:      memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
-// CHECK:           scf.for %{{.*}} = %{{.*}} to %h_w step
+// CHECK:           arith.cmpi ule, %h_w_x64
+// CHECK:           scf.if
+// CHECK-NEXT:        memref.alloca() {alignment = 4096 : i64} : memref<40992xf32>
+// CHECK-NEXT:        scf.for %[[IMAGE:.*]] = %{{.*}} to %n step
+// CHECK:               %[[NEXT:.*]] = arith.addi %from, %h_w_x64 : index
+// CHECK-NEXT:          arith.minui %[[NEXT]]
+// CHECK:           } else {
+// CHECK-NEXT:        memref.alloca() {alignment = 4096 : i64} : memref<3088xf32>
+// CHECK:             scf.for %{{.*}} = %{{.*}} to %h_w step
 // CHECK:         } else {
 // CHECK-NOT:       memref.alloca
 // THREADS-LABEL: func.func @unknown(
 // THREADS:         scf.if
+// THREADS:           "scf.parallel"
+// THREADS-NEXT:      ^bb0(%{{.*}}: index):
+// THREADS-NEXT:        memref.alloca
 // THREADS:           "scf.parallel"
 // THREADS-NEXT:      ^bb0(%[[NUMBER:.*]]: index):
 // THREADS-NEXT:        arith.remui %[[NUMBER]]
@@ -245,7 +259,8 @@ func.func @unknown(%x: !any_pixels, %y: !any_planes) {
 // CHECK:         %h_w = arith.muli %h, %w : index
 // CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         scf.if
-// CHECK-NEXT:      memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<16416xf32>
+// CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
 // CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
 func.func @moved_back(%x: !any_odd_planes, %y: !any_odd_pixels) {
