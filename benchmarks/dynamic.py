@@ -27,8 +27,8 @@ PAIRS = (
     ("NCHW", "ascend:NC1HWC0"),
 )
 
-IMAGES = ((128, 128), (56, 56), (113, 111))
-"""Heights and widths: whole lines, whole lines of f32, and odd ones."""
+IMAGES = ((128, 128), (56, 56), (113, 111), (28, 28), (14, 14), (7, 7))
+"""Heights and widths: whole lines, whole lines of f32, odd ones, and images of which caches hold several."""
 
 SIZES = {"in": 1 << 20, "out": 64 << 20}
 """Bytes of a tensor, in the caches and out of them."""
