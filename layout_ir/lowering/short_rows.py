@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import BYTES_ON_THE_WAY
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.processor_model import PAGE_LINES
@@ -36,6 +37,12 @@ def place_ahead(
     behind = builder.index((together + (page - 1)) // page * page + page // 2, [length])
     distance = builder.select(are_short, behind, builder.constant(level.prefetch))
     return place_behind(builder, tile, source, size, distance)
+
+
+def step_distance(builder: LoopBuilder, steps_apart: int, schedule: Schedule) -> SSAValue:
+    """How far ahead a tile asks where panels take steps: one of them, or what is on the way if that is more."""
+    least = builder.constant(BYTES_ON_THE_WAY * schedule.lanes // LINE_BYTES)
+    return builder.insert(arith.MaxUIOp(builder.constant(steps_apart), least)).results[0]
 
 
 def place_behind(builder: LoopBuilder, tile: Tile, source: SSAValue, size: int, distance: SSAValue) -> SSAValue:

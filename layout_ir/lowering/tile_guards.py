@@ -26,7 +26,7 @@ from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import cached_tile
-from layout_ir.lowering.whole_units import are_multiples, line_products, page_products, row_products
+from layout_ir.lowering.whole_units import are_multiples, line_products, page_products, row_products, without_factors
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ class Guards:
         if whole is None:
             self._by_rows(schedule, tiles)
             return
+        whole = without_factors(whole, self.unknown.symbols)
         trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
         emit_where(
             self.builder,
@@ -116,6 +117,7 @@ class Guards:
     def _by_rows(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """By other tiles where all rows of the source would begin at lines, if the first did, and those are better."""
         products = row_products(self.box, schedule.lanes, self.unknown.symbols) or []
+        products = without_factors(products, self.unknown.symbols)
         trusting = replace(schedule, trusts_rows=True, multiples=schedule.multiples | frozenset(products))
         if not schedule.narrows or not products or not self._differ(trusting, schedule):
             self._by_pages(schedule, tiles)

@@ -28,7 +28,7 @@ from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, of_short_vectors, streamed_stores
-from layout_ir.lowering.short_rows import place_ahead, place_behind
+from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, tile_of
 from layout_ir.lowering.tile_guards import Guards
@@ -213,7 +213,8 @@ class TileEmitter:
             if level.rows_together:
                 return place_ahead(self.builder, tile, source, size, level, self.schedule)
             if level.steps_apart:
-                return place_behind(self.builder, tile, source, size, self.builder.constant(level.steps_apart))
+                distance = step_distance(self.builder, level.steps_apart, self.schedule)
+                return place_behind(self.builder, tile, source, size, distance)
         return None
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:

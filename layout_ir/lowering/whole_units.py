@@ -48,6 +48,15 @@ def products_beside(places: Sequence[int], unit: int, symbols: Symbols) -> list[
     return [factor * symbols.number(product) for product, factor in factors.items() if factor != unit]
 
 
+def without_factors(products: Sequence[int], symbols: Symbols) -> list[int]:
+    """
+    The unknown numbers in products: if these are multiples themselves, a kernel knows more of its loops.
+
+    For 16 * h * w to be a multiple of 32, h * w has to be even. Where it is a multiple of 32, steps of 32 divide it.
+    """
+    return [symbols.number(product) for number in products for product, _ in symbols.polynomial(number)]
+
+
 def rest_of_division(builder: LoopBuilder, number: int, unit: int) -> SSAValue:
     """By how many elements a number exceeds whole units: lines, or pages."""
     return builder.insert(arith.RemUIOp(builder.constant(number), builder.constant(unit))).results[0]

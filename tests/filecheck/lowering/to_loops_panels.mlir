@@ -229,7 +229,8 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK:           scf.if
 // CHECK-NEXT:        memref.alloca() {alignment = 4096 : i64} : memref<40992xf32>
 // CHECK-NEXT:        scf.for %[[IMAGE:.*]] = %{{.*}} to %n step
-// CHECK:               %[[NEXT:.*]] = arith.addi %from, %h_w_x64 : index
+// CHECK:               %[[AHEAD:.*]] = arith.maxui %h_w_x64, %{{.*}} : index
+// CHECK-NEXT:          %[[NEXT:.*]] = arith.addi %from, %[[AHEAD]] : index
 // CHECK-NEXT:          arith.minui %[[NEXT]]
 // CHECK:           } else {
 // CHECK-NEXT:        memref.alloca() {alignment = 4096 : i64} : memref<3088xf32>
