@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -23,6 +24,8 @@ LARGE = (
     ("onednn:abcd", "onednn:dcba", (81, 63, 61, 53)),
 )
 """Tensors that leave the caches: their kernels have larger tiles, and panels."""
+SIZED = (("NCHW", "NHWC"), ("NHWC", "NCHW"), ("NCHW", "onednn:nChw16c"), ("onednn:nChw16c", "NCHW"))
+"""Pairs for which kernels of unknown batch, height and width are compiled, with 35 and 64 channels of every width."""
 TINY = ((1, 1, 1, 1), (1, 3, 2, 2), (1, 16, 4, 4))
 CALLS = 2000
 
@@ -68,29 +71,35 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def compile_overhead() -> dict[str, Any]:
-    """Medians over 24 kernels, in fresh processes that share an empty cache: first all cold, then all cached."""
+    """
+    Medians over 24 kernels, in fresh processes that share an empty cache: first all cold, then all cached.
+
+    Kernels for unknown sizes, which are many in one, are reported apart.
+    """
     import os
 
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "benchmarks.overhead"]
         environment = {**os.environ, "LAYOUT_IR_CACHE": folder}
         root = Path(__file__).parent.parent
-        passes: list[list[list[float]]] = []
+        passes: list[dict[str, list[list[float]]]] = []
         for _ in range(2):
             run = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True)
             passes.append(json.loads(run.stdout))
-    cold, cached = passes
+    (cold, cached), sized = (rows["known"] for rows in passes), passes[0]["sized"]
     return {
         "cold_compile": median(row[0] for row in cold),
         "cold_compile_worst": max(row[0] for row in cold),
         "cached_compile": median(row[0] for row in cached),
         "cached_load": median(row[1] for row in cached),
+        "cold_compile_sized": median(row[0] for row in sized),
+        "cold_compile_sized_worst": max(row[0] for row in sized),
     }
 
 
-def child() -> list[list[float]]:
+def child() -> dict[str, list[list[float]]]:
     """
-    Seconds of `compile_reorder`, and of `load_kernel` on its text, for every kernel.
+    Seconds of `compile_reorder`, and for kernels of known sizes of `load_kernel` on their text as well.
 
     A library that the process has loaded already would load in no time: `load_kernel` gets a copy of the text that
     differs by a comment, which the first of two processes puts into the cache.
@@ -110,7 +119,12 @@ def child() -> list[list[float]]:
         middle = time.perf_counter()
         load_kernel(text, kernel.name, kernel.arguments)
         rows.append([compiled - start, time.perf_counter() - middle])
-    return rows
+    sized: list[list[float]] = []
+    for (source, destination), channels, dtype in itertools.product(SIZED, (35, 64), ("f32", "f16", "i8")):
+        start = time.perf_counter()
+        compile_reorder(source, destination, shape=(None, channels, None, None), dtype=dtype)
+        sized.append([time.perf_counter() - start])
+    return {"known": rows, "sized": sized}
 
 
 def report(calls: list[dict[str, Any]], compiles: dict[str, Any]) -> str:
@@ -127,6 +141,8 @@ def report(calls: list[dict[str, Any]], compiles: dict[str, Any]) -> str:
         f"cached kernel, compile_reorder        {1e3 * compiles['cached_compile']:8.2f} ms",
         f"cold compile_reorder, median          {1e3 * compiles['cold_compile']:8.0f} ms  (goal: under 1000 ms)",
         f"cold compile_reorder, worst           {1e3 * compiles['cold_compile_worst']:8.0f} ms",
+        f"the same for unknown sizes, median    {1e3 * compiles['cold_compile_sized']:8.0f} ms",
+        f"the same for unknown sizes, worst     {1e3 * compiles['cold_compile_sized_worst']:8.0f} ms",
     ]
     return "\n".join(lines)
 

@@ -22,6 +22,7 @@ from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_requests import asked_region, asked_rows, ends_ahead
+from layout_ir.lowering.parts import WRITES_PARTS, split
 from layout_ir.lowering.resolve import ResolvePass
 from layout_ir.lowering.schedule import (
     LINE_BYTES,
@@ -33,7 +34,7 @@ from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
-from layout_ir.lowering.vector_loops import WRITES_PARTS, inside_of_lines, moves_alike, split
+from layout_ir.lowering.vector_loops import inside_of_lines, moves_alike
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
 SCALAR_LOOPS = "  scalar loops: a tile would not be cheaper"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -27,25 +28,26 @@ from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.tile_guards import are_as_long
 from layout_ir.lowering.whole_units import line_products, rest_of_division
 
 
 @dataclass(frozen=True)
 class PanelGuards:
-    """The conditions around panels."""
+    """The conditions around the panels of one group."""
 
     builder: LoopBuilder
     buffers: Buffers
     schedule: Schedule
+    group: Group
 
-    def panels_pay(self, group: Group) -> list[SSAValue]:
-        """Whether a group is large enough, and tiles would write lines in parts."""
-        large = [(sum(box.cells for box in group.boxes), self.schedule.stream_bytes // self._width)]
-        conditions = self._reach(large)
-        products = self._line_products(group)
-        if products is not None:
+    def panels_pay(self) -> list[SSAValue]:
+        """Whether the group is large enough, and tiles would write lines in parts."""
+        cells = sum(box.cells for box in self.group.boxes)
+        conditions = are_as_long(self.builder, [(cells, self.schedule.stream_bytes // self._width)])
+        if self._line_products is not None:
             total = bytes_behind_line(self.builder, self.buffers.destination)
-            for product in products:
+            for product in self._line_products:
                 rest = rest_of_division(self.builder, product, self.schedule.lanes)
                 total = self.builder.insert(arith.AddiOp(total, rest)).results[0]
             conditions.append(self.builder.compare(total, "ne", self.builder.constant(0)))
@@ -72,9 +74,9 @@ class PanelGuards:
         Where panels fit whenever tiles do, these get nothing large, or only what they write whole lines of.
         """
         for extent, steps in _least_extents(panel, self._width):
-            if is_symbolic(extent) and not all(self._holds(box, extent, steps) for box in panel.group.boxes):
+            if is_symbolic(extent) and not all(self._holds(box, extent, steps) for box in self.group.boxes):
                 return self.schedule
-        if self._line_products(panel.group) is None:
+        if self._line_products is None:
             return replace(self.schedule, streams=False, prefetches=False)
         return replace(self.schedule, trusts_lines=True)
 
@@ -86,10 +88,10 @@ class PanelGuards:
 
     def fits(self, panel: Panel) -> list[SSAValue]:
         """Whether tiles fit into the extents, and a step that is asked for as a whole into a cache."""
-        conditions = self._reach(_least_extents(panel, self._width))
+        conditions = are_as_long(self.builder, _least_extents(panel, self._width))
         if panel.region is None:
             return conditions
-        length = self.builder.constant(step_length(panel.group, panel.region))
+        length = self.builder.constant(step_length(self.group, panel.region))
         most = self.schedule.processor.costs_of_panels(at_lines=True).kept_region_bytes // self._width
         if any(map(is_symbolic, panel.steps)):  # the step is a run, and has to fit into scratch
             least = max(panel_choice.LEAST_RUN_BYTES // self._width, self.schedule.lanes)
@@ -97,7 +99,8 @@ class PanelGuards:
             conditions.append(self.builder.compare(length, "uge", self.builder.constant(least)))
         return [*conditions, self.builder.compare(length, "ule", self.builder.constant(most))]
 
-    def _line_products(self, group: Group) -> list[int] | None:
+    @cached_property
+    def _line_products(self) -> list[int] | None:
         """
         Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
 
@@ -105,7 +108,7 @@ class PanelGuards:
         """
         assert self.builder.unknown is not None
         products: dict[int, None] = {}
-        for box in group.boxes:
+        for box in self.group.boxes:
             tile = tile_of(box, self.schedule, self.buffers.source_size)
             if tile is None or walked_cells(box, tile) > self.schedule.processor.written_again:
                 return None
@@ -119,14 +122,6 @@ class PanelGuards:
     def _width(self) -> int:
         """Bytes of an element."""
         return LINE_BYTES // self.schedule.lanes
-
-    def _reach(self, lengths: Sequence[tuple[int, int]]) -> list[SSAValue]:
-        """For each unknown length whether it is as long as it has to be."""
-        return [
-            self.builder.compare(self.builder.constant(length), "uge", self.builder.constant(least))
-            for length, least in lengths
-            if is_symbolic(length)
-        ]
 
 
 def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:

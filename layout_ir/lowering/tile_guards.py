@@ -1,9 +1,9 @@
 """
 What the tiles of a box with unknown extents depend on: conditions that a kernel looks at when it is called.
 
-A tile that is moved back where it would reach too far needs an axis that it fits into; shorter ones are left to scalar
-loops. Whether a destination is large enough to bypass the caches, in whole lines, only its size says, and whether rows
-of either side begin at lines.
+A tile that is moved back where it would reach too far needs an axis that it fits into; shorter ones are left to shorter
+vectors, or to scalar loops. Whether a destination is large enough to bypass the caches, in whole lines, only its size
+says, and whether rows of either side begin at lines.
 """
 
 from __future__ import annotations
@@ -38,21 +38,15 @@ class Guards:
     box: Box
     tile: Tile
     buffers: Buffers
-    _moves: dict[Schedule, tuple[Tile, list[LoopLevel]]] = field(default_factory=dict)
+    _moves: dict[Schedule, tuple[Tile, list[LoopLevel]]] = field(default_factory=dict, compare=False, repr=False)
+    """What `_move` has found for a schedule: several conditions compare the same ones."""
 
-    def emit(self, schedule: Schedule, tiles: Callable[[Schedule], None], otherwise: Callable[[Box], None]) -> None:
+    def emit(self, schedule: Schedule, tiles: Callable[[Schedule], None], otherwise: Callable[[], None]) -> None:
         """The loops over tiles by `tiles`, with the schedule for each case, and `otherwise` where no tile fits in."""
-        fits = [
-            self.builder.compare(self.builder.constant(axis.extent), "uge", self.builder.constant(steps))
-            for axis, steps in zip(self.box.axes, self.tile.extents, strict=True)
-            if steps > 1 and is_symbolic(axis.extent)
-        ]
-        emit_where(
-            self.builder,
-            fits,
-            lambda: self._by_size(schedule, tiles),
-            lambda: otherwise(self.box),
-        )
+        extents = [axis.extent for axis in self.box.axes]
+        lengths = [(extent, steps) for extent, steps in zip(extents, self.tile.extents, strict=True) if steps > 1]
+        fits = are_as_long(self.builder, lengths)
+        emit_where(self.builder, fits, lambda: self._by_size(schedule, tiles), otherwise)
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
@@ -162,6 +156,15 @@ class Guards:
 def may_be_large(box: Box, symbols: Symbols) -> bool:
     """Whether a box can hold most of a tensor: what is left over at the end of blocks never does."""
     return not any(is_symbolic(axis.extent) and len(symbols.polynomial(axis.extent)) > 1 for axis in box.axes)
+
+
+def are_as_long(builder: LoopBuilder, lengths: Sequence[tuple[int, int]]) -> list[SSAValue]:
+    """For each unknown length whether it is as long as it has to be."""
+    return [
+        builder.compare(builder.constant(length), "uge", builder.constant(least))
+        for length, least in lengths
+        if is_symbolic(length)
+    ]
 
 
 def emit_where(

@@ -44,17 +44,22 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         emit_box(builder, part, buffers, schedule.threads)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
-        smaller = of_short_vectors(schedule)
-
-        def otherwise(box: Box) -> None:
-            if smaller is None:
-                emit_box(builder, box, buffers, schedule.threads)
-            else:
-                emit_part(builder, box, buffers, smaller)
-
-        guards.emit(schedule, partial(_emit_unknown, builder, part, tile, buffers), otherwise)
+        guards.emit(
+            schedule,
+            partial(_emit_unknown, builder, part, tile, buffers),
+            partial(_emit_short, builder, part, buffers, schedule),
+        )
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
+
+
+def _emit_short(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
+    """The loops of a box whose extents hold no tile: by shorter vectors, or scalar ones where there are none."""
+    short = of_short_vectors(schedule)
+    if short is None:
+        emit_box(builder, part, buffers, schedule.threads)
+    else:
+        emit_part(builder, part, buffers, short)
 
 
 def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:

@@ -1,21 +1,15 @@
-"""The boxes of a plan through vector registers: by panels where tiles alone would do badly, else tile by tile."""
+"""The boxes of a plan through vector registers: the loops of all its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
-from layout_ir.layouts.panel_costs import overhead
-from layout_ir.layouts.panel_group import Group, group_boxes
-from layout_ir.layouts.panel_of_step import MOST_BYTES, SMALL_STEP_BYTES, panel_of_step, step_axis
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.source_region import takes_parts
-from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
+from layout_ir.layouts.symbols import Symbols
+from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.destination_prefetching import has_gaps
 from layout_ir.lowering.line_runs import begins_at_line
@@ -24,53 +18,13 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.panel_guards import PanelGuards
 from layout_ir.lowering.panel_loops import emit_panels
-from layout_ir.lowering.schedule import Schedule, writes_whole_lines
-from layout_ir.lowering.source_sequence import source_sequence
-from layout_ir.lowering.staged_lines import StagedLines, staged_lines
+from layout_ir.lowering.parts import Part, split
+from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.staged_loops import emit_staged
-from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
-from layout_ir.lowering.tile_guards import emit_where, may_be_large
-from layout_ir.lowering.tile_loops import emit_part, parts_without_loose_pads
+from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.tile_guards import emit_where
+from layout_ir.lowering.tile_loops import emit_part
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
-
-WRITES_PARTS = "write lines in parts"
-"""What tiles alone do wherever the destination begins."""
-
-WORTH_TWO_PANELS = 1.2
-"""What those of a destination that begins at a line cost more for any other, up to which one loop serves both."""
-
-SHORT_LINES = 4
-"""Lines of the source that tiles read on up to which panels, which read longer rows or many at once, are faster."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """Boxes of a plan that are moved together, and how."""
-
-    group: Group
-
-    panel: Panel | None = None
-    """Panels for a destination that begins anywhere."""
-
-    at_line: Panel | None = None
-    """Panels for one that begins at a line; None where tiles alone are as good."""
-
-    fault: str = ""
-    """What tiles alone would do there."""
-
-    of_step: Panel | None = None
-    """Panels of one step each, where only a kernel that runs knows whether steps are small."""
-
-    in_step: Panel | None = None
-    """Panels within steps, for those of which a cache holds two; None where they are no others."""
-
-    staged: StagedLines | None = None
-    """How tiles write whole lines of a destination that does not begin at one; None where they do not."""
-
-    @property
-    def is_by_panels(self) -> bool:
-        """Whether the same panels are for every start."""
-        return self.panel is not None and self.panel == self.at_line
 
 
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
@@ -106,10 +60,10 @@ class _Emitter:
         if panel is None:
             self._by_tiles(part.group.boxes)
             return
-        guards = PanelGuards(self.builder, self.buffers, self.schedule)
+        guards = PanelGuards(self.builder, self.buffers, self.schedule, panel.group)
         emit_where(
             self.builder,
-            [*guards.panels_pay(panel.group), *guards.one_fits(panel, [part.of_step, part.in_step])],
+            [*guards.panels_pay(), *guards.one_fits(panel, [part.of_step, part.in_step])],
             lambda: self._panels_by_size(part, guards),
             lambda: replace(self, schedule=guards.left_to_tiles(panel))._by_tiles(part.group.boxes),
         )
@@ -197,126 +151,3 @@ def _is_for_lines(box: Box, schedule: Schedule, source_size: int) -> bool:
 def _choice(box: Box, schedule: Schedule, source_size: int) -> tuple[Tile, list[LoopLevel]] | None:
     tile = tile_of(box, schedule, source_size)
     return None if tile is None else (tile, loop_levels(box, tile, schedule))
-
-
-def split(
-    boxes: Sequence[Box], source_size: int, schedule: Schedule, writes_pads: bool, unknown: Symbols | None = None
-) -> Iterator[Part]:
-    """All boxes without loose pads, those that share lines together, with the panels they can be moved by."""
-    pieces = [
-        piece
-        for box in boxes
-        for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
-        for piece in cut_for_lines(part, schedule)
-    ]
-    if not schedule.panels:
-        yield from (Part(Group.of([piece])) for piece in pieces)
-        return
-    if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
-        yield from (Part(Group.of([piece])) for piece in pieces if piece.is_fill)
-        pieces = [piece for piece in pieces if not piece.is_fill]
-    for group in group_boxes(pieces, LINE_BYTES // schedule.lanes):
-        if unknown is None or may_be_large(group.main, unknown):
-            yield _part(group, source_size, schedule, writes_pads)
-        else:
-            yield Part(group)
-
-
-def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:
-    """A group with its panels."""
-    fault = _fault(group, source_size, schedule)
-    inside = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
-    at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
-    if fault == WRITES_PARTS and inside and at_line:
-        costs, width = schedule.processor.costs_of_panels(at_lines=False), LINE_BYTES // schedule.lanes
-        own, common = (
-            1 + overhead(panel, costs, width, at_lines=False, threads=schedule.threads) for panel in (inside, at_line)
-        )
-        inside = inside if common > WORTH_TWO_PANELS * own else at_line
-    staged = None if fault else _staged(group, source_size, schedule, writes_pads)
-    return Part(group, inside, at_line, fault, *_panels_of_steps(group, source_size, schedule, inside), staged=staged)
-
-
-def _panels_of_steps(
-    group: Group, source_size: int, schedule: Schedule, usual: Panel | None
-) -> tuple[Panel | None, Panel | None]:
-    """The panels of one step of unknown size each, and those within steps; None where the usual ones are as good."""
-    if usual is None or (outer := step_axis(group)) is None:
-        return None, None
-    in_step = None
-    if takes_parts(usual):
-        in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    choose, width = _scratch_tile(schedule), LINE_BYTES // schedule.lanes
-    most = MOST_BYTES if in_step is None else SMALL_STEP_BYTES
-    return panel_of_step(group, choose, source_size, width, most, carries=not schedule.threads), in_step
-
-
-def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> StagedLines | None:
-    """How the tiles of a group write whole lines wherever the destination begins; None where panels are better."""
-    is_asked_for = schedule.preferences.run_bytes or schedule.preferences.row_bytes
-    if not schedule.processor.stages_lines or is_asked_for or len(group.boxes) > 1:
-        return None
-    if group.main.is_padded and not writes_pads:
-        return None
-    tile = tile_of(group.main, schedule, source_size)
-    return None if tile is None else staged_lines(group.main, tile, replace(schedule, at_line=False))
-
-
-def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
-    """What makes tiles alone slower than panels where the destination begins at a line; nothing where they are not."""
-    tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
-    if any(isinstance(tile, LineCopy) for tile in tiles):
-        return ""  # writes parts at the ends of rows only
-    if not all(
-        tile is not None and writes_whole_lines(box, tile, schedule.lanes)
-        for box, tile in zip(group.boxes, tiles, strict=True)
-    ):
-        return WRITES_PARTS
-    if len(group.boxes) > 1 and any(box.is_fill for box in group.boxes):
-        return "write pads in a second pass"
-    box, tile = group.main, tiles[group.boxes.index(group.main)]
-    assert tile is not None
-    if box.is_fill or any(is_symbolic(axis.extent) for axis in box.axes):
-        return ""
-    if walked_cells(box, tile) > schedule.processor.written_again:
-        return "write many lines twice"
-    levels = loop_levels(box, tile, replace(schedule, threads=False))
-    if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
-        return "read short pieces of the source, far from each other"
-    return ""
-
-
-def _panel_of(
-    group: Group,
-    source_size: int,
-    schedule: Schedule,
-    writes_pads: bool,
-    at_lines: bool,
-    region: int | None = None,
-) -> Panel | None:
-    """The panels of a group; None where there can be none."""
-    if not writes_pads and any(box.is_padded for box in group.boxes):
-        return None  # what is in the gaps of a run would be overwritten
-
-    return choose_panel(
-        group,
-        _scratch_tile(schedule),
-        source_size,
-        LINE_BYTES // schedule.lanes,
-        schedule.preferences.run_bytes,
-        schedule.preferences.row_bytes,
-        costs=schedule.processor.costs_of_panels(at_lines=at_lines),
-        threads=schedule.threads,
-        at_lines=at_lines,
-        region=region,
-    )
-
-
-def _scratch_tile(schedule: Schedule) -> ChooseTile:
-    """How a box is moved to scratch."""
-
-    def scratch_tile(box: Box, size: int) -> Tile | None:
-        tile = choose_tile(box, schedule.lanes, size, schedule.segment)
-        return None if tile is None or loose_pads(box, tile) else tile
-
-    return scratch_tile

@@ -18,7 +18,7 @@ from layout_ir.layouts import panel_choice, panel_steps
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
-from layout_ir.lowering import vector_loops
+from layout_ir.lowering import parts as parts_of_plans
 from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
 
 
@@ -137,8 +137,8 @@ def steps_up_to(whole: int, parts: int) -> Generator[None]:
     Tensors of some hundred elements have no larger ones otherwise.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_loops, "MOST_BYTES", whole)
-        patch.setattr(vector_loops, "SMALL_STEP_BYTES", whole)
+        patch.setattr(parts_of_plans, "MOST_BYTES", whole)
+        patch.setattr(parts_of_plans, "SMALL_STEP_BYTES", whole)
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=parts)
             patch.setitem(MODELS, name, replace(model, panel_costs=costs))
