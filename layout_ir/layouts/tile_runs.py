@@ -116,8 +116,15 @@ def fitting_run(axes: Sequence[Axis], lanes: int) -> Run:
     return run
 
 
-def destination_rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool) -> Run:
-    """What completes lines of the destination outside of the run, counted in the run's own steps."""
+def destination_rows(
+    axes: Sequence[Axis], run: Run, target: int, split_odd: bool = False, is_most: bool = False
+) -> Run:
+    """
+    What completes lines of the destination outside of the run, counted in the run's own steps.
+
+    `target`: how many elements of it should follow each other, at least or (`is_most`) at most. `split_odd`: whether
+    axes of odd extents take a power of two of their steps.
+    """
     rows = {i: axis.extent for i, axis in enumerate(axes) if axis.is_irregular}
     length = 1
     for i in _chain(axes, [axis.destination_stride for axis in axes]):
@@ -128,7 +135,7 @@ def destination_rows(axes: Sequence[Axis], run: Run, target: int, split_odd: boo
             length *= extent
             continue
         needed = -(-target // length)
-        wanted = min(extent, 1 << (needed - 1).bit_length())
+        wanted = min(extent, target // length if is_most else 1 << (needed - 1).bit_length())
         count = wanted // have
         if split_odd and count & (count - 1) and axes[i].is_full and count > ROWS_GATHERED:
             count = power_of_two_below(count)

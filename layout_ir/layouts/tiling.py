@@ -166,14 +166,15 @@ def _best_choice(
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
         run = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
-        for target, split_odd in (
-            (lanes, False),
-            (lanes, True),
-            (8 * lanes, False),
-            (lanes // 2, True),
-            (2 * lanes, False),
+        for target, split_odd, is_most in (
+            (lanes, False, False),
+            (lanes, False, True),
+            (lanes, True, False),
+            (8 * lanes, False, False),
+            (lanes // 2, True, False),
+            (2 * lanes, False, False),
         ):
-            rows = destination_rows(box.axes, run, max(target, 1), split_odd)
+            rows = destination_rows(box.axes, run, max(target, 1), split_odd, is_most)
             if (run, rows) in tried:
                 continue
             tried.append((run, rows))

@@ -133,7 +133,25 @@ def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination
     if not schedule.prefetches:
         return False
     is_read_whole = box.axes[along_source].extent <= schedule.block_tiles * tile.extents[along_source]
-    return is_read_whole or (schedule.processor.reads_on and written < page)
+    if is_read_whole or not schedule.processor.reads_on:
+        return is_read_whole
+    return written < page or _writes_on(box, tile, schedule, along_destination, along_source)
+
+
+def _writes_on(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """
+    Whether tiles write so many lines in one go that these need no blocks, and what they read is better off without.
+
+    That are parts of lines, of which the next tile along the source reads the rest, or rows that compete for few
+    places in the caches.
+    """
+    if min(rows_of(tile.network.stores)) < MANY_LINES * schedule.lanes:
+        return False
+    page = PAGE_LINES * schedule.lanes
+    writes_pages = box.axes[along_source].destination_stride % page == 0
+    if schedule.at_line:
+        return writes_pages or min(rows_of(tile.network.loads)) < schedule.lanes
+    return writes_pages and box.axes[along_destination].source_stride % page == 0
 
 
 def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -134,6 +134,16 @@ def last_channels(channels: int, block: int, pixels: int, destination_block: int
     return Box((Axis("c", channels, 1, pixels, channels), Axis("p", pixels, block, 1, pixels)))
 
 
+@pytest.mark.parametrize(("lanes", "taps", "inputs"), [(64, 9, 7), (64, 25, 2)])
+def test_filters_fill_vectors_with_whole_steps(lanes: int, taps: int, inputs: int):
+    outputs, count = 4 * lanes, 40
+    axes = [(outputs, 1, count * taps), (count, outputs, taps), (taps, count * outputs, 1)]
+    box = Box(tuple(Axis("d", extent, *strides, extent) for extent, *strides in axes))
+    tile = check(box, lanes, outputs * count * taps)
+    assert tile is not None
+    assert tile.extents == (lanes, inputs, taps)
+
+
 @pytest.mark.parametrize("segment", [4, 8, 16])
 @pytest.mark.parametrize("block", [2, 4, 8, 16, 32])
 def test_the_last_channels_are_loaded_with_the_holes_behind_them(block: int, segment: int):

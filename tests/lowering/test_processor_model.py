@@ -80,6 +80,8 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         ("openvino:bfyx", BATCH_BLOCKS, (5360, 64, 7, 7), "f32", "write many lines twice", "a0 by 1 (prefetching 6272"),
         # panels that need not stay in a first level cache
         ("onednn:abcde", "onednn:edcba", (157, 20, 24, 28, 32), "i8", "e 32 x d 8 x b 4 x", "e 32 x d 14 x b 2 x"),
+        # filters: what a tile writes of a row is many lines, and what it reads of one is a part of a line
+        ("onednn:oihw", "onednn:iohw", (2000, 1000, 3, 3), "f32", "a by 32, b by 2, b by 1", "over a by 16, b by 1 ("),
         # the caches: no requests for the destination, no blocks of rows that belong to one set, lines in blocks
         ("NCHW", "onednn:nChw16c", (1, 64, 56, 60), "f32", "asks for the destination 1280", "loops over b1"),
         ("NCHW", "NHWC", (1, 64, 32, 32), "f32", "c_d by 16 inside 32", "loops over b by 16, c_d by 16\n"),
@@ -188,7 +190,7 @@ STAGED, PANEL = "puts lines together in ", "panel of "
     [
         ("onednn:ab", "ascend:FRACTAL_NZ", (4096, 4096), f"{STAGED}131072 bytes, while rows of 65536 elements"),
         ("NCHW", "ascend:FRACTAL_Z", (1376, 1376, 3, 3), f"{STAGED}99072 bytes, while rows of 22016 elements"),
-        ("ascend:FRACTAL_NZ", "onednn:ab", (4096, 4096), "a by 512, b1 by 8, b1 by 4 inside 8, a by 1 inside 512"),
+        ("ascend:FRACTAL_NZ", "onednn:ab", (4096, 4096), "a by 512, b1 by 4, a by 1 inside 512"),
         ("onednn:ab", "onednn:ba", (320, 52480), PANEL),  # room for too few rows at a time
         ("onednn:ab", "onednn:ba", (16384, 1024), PANEL),  # all rows begin in one set
         ("HWCN", "ascend:FRACTAL_Z", (3, 3, 1376, 1376), PANEL),  # a row is written at once
