@@ -18,7 +18,7 @@ from layout_ir.backends.c_vocabulary import C_VOCABULARY
 from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
-from layout_ir.backends.uses import Uses, contains_parallel, is_private, is_streaming
+from layout_ir.backends.uses import Uses, is_private, is_streaming
 from layout_ir.lowering.outline_branches import NO_INLINE
 
 _LINE_LENGTH = 100
@@ -103,7 +103,7 @@ class CPrinter(FamilyPrinter):
             if not self.uses.is_live(op):
                 continue
             if op.regions or (self._vectors.is_streaming and isinstance(op, func.CallOp)):
-                parallel = contains_parallel(op)
+                parallel = self.uses.contains_parallel(op)
                 has_parallel |= parallel
                 if parallel:
                     self._vectors.fence()

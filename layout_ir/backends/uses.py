@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 from xdsl.traits import is_side_effect_free
 
-_READS = (
+_READS = {
     memref.LoadOp,
     memref.AllocOp,
     memref.AllocaOp,
@@ -20,8 +20,9 @@ _READS = (
     vector.CreateMaskOp,
     vector.BitcastOp,
     arith.SelectOp,
-)
-_WRITES = (memref.StoreOp, vector.StoreOp, vector.MaskedStoreOp, memref.CopyOp, func.CallOp)
+}
+_WRITES = {memref.StoreOp, vector.StoreOp, vector.MaskedStoreOp, memref.CopyOp, func.CallOp}
+_PARALLEL = {scf.ParallelOp, func.CallOp}
 _TWICE = (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)
 
 
@@ -32,6 +33,7 @@ class Uses:
         self._count: Counter[SSAValue] = Counter()
         self._users: dict[SSAValue, list[Operation]] = {}
         self._live: set[Operation] = set()
+        self._parallel: set[Operation] = set()
         for block in function.body.blocks:
             self._visit(block)
 
@@ -47,11 +49,13 @@ class Uses:
         """The one live operation that names `value`, and names it once."""
         return self._users[value][0] if self._count[value] == 1 else None
 
+    def contains_parallel(self, operation: Operation) -> bool:
+        """Whether other threads may run inside the live operation."""
+        return operation in self._parallel
+
     def _visit(self, block: Block) -> None:
         for operation in reversed(list(block.ops)):
-            removable = operation.results and (isinstance(operation, _READS) or is_side_effect_free(operation))
-            asks = "prefetch" in operation.attributes
-            if removable and not asks and not any(self._count[result] for result in operation.results):
+            if self._is_dead(operation):
                 continue
             self._live.add(operation)
             for operand, count in _named_operands(operation):
@@ -60,6 +64,16 @@ class Uses:
             for region in operation.regions:
                 for inner in region.blocks:
                     self._visit(inner)
+            inside = (op for region in operation.regions for inner in region.blocks for op in inner.ops)
+            if type(operation) in _PARALLEL or any(op in self._parallel for op in inside):
+                self._parallel.add(operation)
+
+    def _is_dead(self, operation: Operation) -> bool:
+        """Whether nothing is lost without the operation, all whose users have been visited."""
+        results = operation.results
+        if not results or any(result in self._count for result in results) or "prefetch" in operation.attributes:
+            return False
+        return type(operation) in _READS or is_side_effect_free(operation)
 
 
 def constant_mask(mask: SSAValue) -> list[bool] | None:
@@ -103,7 +117,7 @@ def read_can_move(load: memref.LoadOp, user: Operation | None) -> bool:
         return False
     between = load.next_op
     while between is not None and between is not user:
-        if not (isinstance(between, _READS) or is_side_effect_free(between)):
+        if not (type(between) in _READS or is_side_effect_free(between)):
             return False
         between = between.next_op
     return between is user
@@ -133,7 +147,7 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
         name: set(range(len(op.function_type.inputs))) if op.is_declaration else set() for name, op in functions.items()
     }
     writing = {
-        name: [op for op in function.walk() if isinstance(op, _WRITES)]
+        name: [op for op in function.walk() if type(op) in _WRITES]
         for name, function in functions.items()
         if not function.is_declaration
     }
@@ -168,8 +182,3 @@ def is_streaming(operation: Operation) -> bool:
     """Whether the operation stores past the caches."""
     hint = operation.properties.get("nontemporal")
     return isinstance(operation, vector.StoreOp) and isinstance(hint, IntegerAttr) and bool(hint.value.data)
-
-
-def contains_parallel(operation: Operation) -> bool:
-    """Whether other threads may run inside the operation."""
-    return any(isinstance(inner, scf.ParallelOp | func.CallOp) for inner in operation.walk())
