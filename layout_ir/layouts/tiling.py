@@ -116,10 +116,10 @@ def choose_tile(
     `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
     elements of the parts of a vector within which shuffles are cheap; all lanes by default. `past_caches`: whether
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
-    `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing,
-    and rows that nearly fill one lose: bytes with their three axes reversed are 0.7 times as fast. `keeps_to_lines`:
-    whether loads that reach into lines without any of the tile's elements are worse than further instructions.
-    `is_small`: whether the box is so small a part of a copy that a search for larger tiles is not worth it.
+    `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing, and rows that nearly
+    fill one lose: bytes with their three axes reversed are 0.7 times as fast. `keeps_to_lines`: whether loads that
+    reach into lines without any of the tile's elements are worse than further instructions. `is_small`: whether the box
+    is so small a part of a copy that a search for larger tiles is not worth it.
     """
     if not box.is_linear:
         return None
