@@ -116,9 +116,7 @@ def fitting_run(axes: Sequence[Axis], lanes: int) -> Run:
     return run
 
 
-def destination_rows(
-    axes: Sequence[Axis], run: Run, target: int, split_odd: bool = False, is_most: bool = False
-) -> Run:
+def destination_rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool, is_most: bool) -> Run:
     """
     What completes lines of the destination outside of the run, counted in the run's own steps.
 

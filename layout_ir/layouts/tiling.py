@@ -176,8 +176,10 @@ def _best_choice(
             (lanes // 2, True, False),
             (2 * lanes, False, False),
         ):
+            if is_most and vectors.in_caches:
+                continue
             rows = destination_rows(box.axes, run, max(target, 1), split_odd, is_most)
-            if (run, rows) in tried or (is_most and vectors.in_caches):
+            if (run, rows) in tried:
                 continue
             tried.append((run, rows))
             if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:

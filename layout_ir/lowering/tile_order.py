@@ -147,11 +147,10 @@ def _writes_on(box: Box, tile: Tile, schedule: Schedule, along_destination: int,
     """
     if min(rows_of(tile.network.stores)) < MANY_LINES * schedule.lanes:
         return False
-    page = PAGE_LINES * schedule.lanes
-    writes_pages = box.axes[along_source].destination_stride % page == 0
+    writes_pages = schedule.are_pages(box.axes[along_source].destination_stride)
     if schedule.at_line:
         return writes_pages or min(rows_of(tile.network.loads)) < schedule.lanes
-    return writes_pages and box.axes[along_destination].source_stride % page == 0
+    return writes_pages and schedule.are_pages(box.axes[along_destination].source_stride)
 
 
 def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
