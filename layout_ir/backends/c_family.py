@@ -215,12 +215,14 @@ class FamilyPrinter(ABC):
     def _(self, op: scf.ParallelOp) -> None:
         if op.initVals:
             raise self.refuse(op, "expected a loop without reductions")
-        body = op.body.block
-        counts = self._multiple(list(zip(body.args, op.lowerBound, op.upperBound, op.step, strict=True)))
-        if counts:
+        if counts := self.parallel_counts(op):
             self.print_parallel(op, counts)
         else:
-            self.print_loops(counts, body)
+            self.print_loops(counts, op.body.block)
+
+    def parallel_counts(self, op: scf.ParallelOp) -> list[Count]:
+        """The loops of more than one trip that a parallel loop is made of, outermost first."""
+        return self._multiple(list(zip(op.body.block.args, op.lowerBound, op.upperBound, op.step, strict=True)))
 
     def print_loops(self, counts: Sequence[Count], body: Block) -> None:
         """Nested loops around one body."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import cast
 
-from xdsl.dialects import func, memref, scf
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import FloatAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -19,6 +20,7 @@ from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
 from layout_ir.backends.uses import Uses, is_private, is_streaming
+from layout_ir.lowering.loop_builder import NO_WAIT
 from layout_ir.lowering.outline_branches import NO_INLINE
 
 _LINE_LENGTH = 100
@@ -99,20 +101,49 @@ class CPrinter(FamilyPrinter):
         The last fence of a function orders its stores; a block that is repeated and has threads in it needs its own.
         """
         has_parallel = False
-        for op in block.ops:
-            if not self.uses.is_live(op):
-                continue
+        for op, *others in self._together(block):
             if op.regions or (self._vectors.is_streaming and isinstance(op, func.CallOp)):
                 parallel = self.uses.contains_parallel(op)
                 has_parallel |= parallel
                 if parallel:
                     self._vectors.fence()
-            self.print_operation(op)
+            if others:
+                self._print_team([cast("scf.ParallelOp", loop) for loop in (op, *others)])
+            else:
+                self.print_operation(op)
         if has_parallel:
             self._vectors.fence()
 
+    def _together(self, block: Block) -> Iterator[list[Operation]]:
+        """The live operations of a block, one by one but for parallel loops with nothing but constants between them."""
+        loops: list[Operation] = []
+        for op in block.ops:
+            if not self.uses.is_live(op):
+                continue
+            if isinstance(op, arith.ConstantOp):
+                yield [op]
+            elif isinstance(op, scf.ParallelOp) and not self._streams(op) and self.parallel_counts(op):
+                loops.append(op)
+            else:
+                if loops:
+                    yield loops
+                loops = []
+                yield [op]
+        if loops:
+            yield loops
+
+    def _print_team(self, loops: Sequence[scf.ParallelOp]) -> None:
+        """Parallel loops one after the other for the same threads, which it takes a microsecond or more to wake."""
+        self._pragma("omp parallel")
+        with self.braces(""):
+            for loop in loops:
+                counts = self.parallel_counts(loop)
+                nowait = " nowait" if NO_WAIT in loop.attributes or loop is loops[-1] else ""
+                self._pragma(f"omp for{_collapse(counts)}{nowait}")
+                self.print_loops(counts, loop.body.block)
+
     def print_parallel(self, op: scf.ParallelOp, counts: Sequence[Count]) -> None:
-        collapse = f" collapse({len(counts)})" if len(counts) > 1 else ""
+        collapse = _collapse(counts)
         if not self._streams(op):
             self._pragma(f"omp parallel for{collapse}")
             self.print_loops(counts, op.body.block)
@@ -175,3 +206,7 @@ class CPrinter(FamilyPrinter):
         if not sizes:
             raise self.refuse(op, f"expected a buffer of a known size, got {kind}")
         return self.expression(sizes[0])
+
+
+def _collapse(counts: Sequence[Count]) -> str:
+    return f" collapse({len(counts)})" if len(counts) > 1 else ""

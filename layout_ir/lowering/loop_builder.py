@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import cast
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    UnitAttr,
     VectorType,
     i64,
 )
@@ -27,6 +29,9 @@ from xdsl.rewriter import InsertPoint
 from layout_ir.layouts.affine import ADD, MUL, build, substitute
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.quantities import Unknown
+
+NO_WAIT = "nowait"
+"""Attribute of a parallel loop: threads that are done with it may begin the next parallel loop of its block."""
 
 Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
 
@@ -93,6 +98,7 @@ class LoopBuilder:
         self._constants = constants
         self.unknown = unknown
         """What the stand-ins in the copy's plan are; None where all extents are known."""
+        self._parallel_loops: list[scf.ParallelOp] = []
 
     def insert(self, operation: Operation) -> Operation:
         """Add an operation at the current place."""
@@ -190,6 +196,12 @@ class LoopBuilder:
         with self.loop_between(self.constant(first), self.constant(end), name) as index:
             yield index
 
+    def skip_waits(self) -> None:
+        """Let threads go on from each parallel loop to the next one, as none needs what another one wrote."""
+        for loop, following in itertools.pairwise(self._parallel_loops):
+            if loop.parent is following.parent:
+                loop.attributes[NO_WAIT] = UnitAttr()
+
     @contextmanager
     def loop_between(
         self, first: SSAValue, end: SSAValue, name: str, step: int = 1, is_parallel: bool = False
@@ -199,6 +211,7 @@ class LoopBuilder:
         body.args[0].name_hint = name
         if is_parallel:
             loop = scf.ParallelOp([first], [end], [self.constant(step)], Region(body))
+            self._parallel_loops.append(loop)
         else:
             loop = scf.ForOp(first, end, self.constant(step), [], Region(body))
         self._builder.insert(loop)

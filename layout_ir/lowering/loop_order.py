@@ -15,6 +15,15 @@ from layout_ir.lowering.tile_order import Order, order_of_tiles
 THREAD_PARTS = 32
 """Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
 
+SHARED_LINES = 128
+"""
+Lines of the destination that a loop goes through at least for threads to share it rather than another.
+
+A processor reads ahead of what a thread writes, to the end of a page at most. Where the next lines are another
+thread's, it takes them away from that one's cache: on Zen 4, two threads that each write a part of all rows of 1024
+bytes are up to 4 times as slow with data in the caches as with rows of their own.
+"""
+
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     """
@@ -76,8 +85,8 @@ def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> 
 
 def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
     """
-    Let threads share a loop: the outermost that keeps their lines of the destination apart, or else the one whose steps
-    lie farthest from each other there.
+    Let threads share a loop: the outermost that keeps their lines of the destination apart and pages between them, or
+    else the one whose steps lie farthest from each other there.
 
     Its steps are grouped so that a line belongs to one group: threads that write parts of one line take it from each
     other again and again. Inside of a group the loops keep their order.
@@ -85,6 +94,7 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
     outer = [position for position, level in enumerate(levels) if level.inside is None]
     farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
     apart = [position for position in outer if keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
+    apart.sort(key=lambda position: _crowds_threads(box, levels[position].axis, schedule.lanes))
     for position in [*apart, *farthest]:
         level = levels[position]
         axis = box.axes[level.axis]
@@ -96,6 +106,12 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
         shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
         return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
     return levels
+
+
+def _crowds_threads(box: Box, shared: int, lanes: int) -> bool:
+    """Whether threads that share an axis write between each other's lines of few pages, again and again."""
+    axis = box.axes[shared]
+    return axis.extent * axis.destination_stride < SHARED_LINES * lanes
 
 
 def keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
