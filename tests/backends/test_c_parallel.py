@@ -53,3 +53,31 @@ def test_parallel_loops(loops: tuple[tuple[str, str], ...], pragma: str, flags: 
     extents = [int(upper[2:]) for upper, _ in loops]
     expected[(0,) * (3 - len(loops)) + tuple(slice(extent) for extent in reversed(extents))] = 1
     assert x.tolist() == expected.reshape(-1).tolist()
+
+
+@pytest.mark.parametrize("flags", [("-pedantic",), ("-pedantic", "-fopenmp")])
+def test_a_loop_waits_for_what_the_one_before_it_writes(flags: tuple[str, ...], run: Run, c_text: Text) -> None:
+    """Threads go on to the next loop together, unless the first says that they need not wait."""
+    loop = """"scf.parallel"(%c0, %c512, %c1) <{{operandSegmentSizes = array<i32: 1, 1, 1, 0>}}> ({{
+      ^bb0(%i : index):
+        %from = affine.apply affine_map<(d0) -> (511 - d0)> (%i)
+        %value = memref.load {0}[%from] : memref<512xi32>
+        memref.store %value, {1}[%i] : memref<512xi32>
+        scf.reduce
+      }}) : (index, index, index) -> ()"""
+    ir = f"""func.func @f(%x : memref<512xi32>, %y : memref<512xi32>, %z : memref<512xi32>) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c512 = arith.constant 512 : index
+      {loop.format("%x", "%y")}
+      {loop.format("%y", "%z")}
+      return
+    }}"""
+    text = c_text(ir)
+    assert text.count("#pragma omp parallel\n") == 1
+    assert text.index("#pragma omp for\n") < text.index("#pragma omp for nowait\n")
+    x = np.arange(512, dtype=np.int32)
+    y, z = np.zeros_like(x), np.zeros_like(x)
+    run(ir, "f", x, y, z, flags=flags)
+    assert y.tolist() == x[::-1].tolist()
+    assert z.tolist() == x.tolist()
