@@ -27,7 +27,7 @@ def staged_module(reorders: tuple[Reorder, ...], threads: bool = False) -> Modul
 
 @pytest.mark.parametrize(
     "threads, room, count",
-    [(False, None, 15), (False, 4096, 14), (True, None, 6), (True, 4096, 10)],
+    [(False, None, 15), (False, 4096, 14), (True, None, 14), (True, 4096, 11)],
     ids=["all rows", "some rows at a time", "threads", "threads, some rows at a time"],
 )
 def test_every_alignment(
