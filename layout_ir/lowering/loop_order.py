@@ -25,6 +25,10 @@ bytes are up to 4 times as slow with data in the caches as with rows of their ow
 """
 
 
+LEAST_PARTS = 1.5
+"""Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
+
+
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     """
     The loops around a tile, outermost first.
@@ -92,20 +96,33 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
     other again and again. Inside of a group the loops keep their order.
     """
     outer = [position for position, level in enumerate(levels) if level.inside is None]
-    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
+    lengths = {position: _part(box, tile, levels[position], schedule.lanes) for position in outer}
+
+    def first(candidates: list[int], parts: float) -> int | None:
+        """The first loop that has so many parts."""
+        whole = (i for i in candidates if box.axes[levels[i].axis].extent >= parts * lengths[i])
+        return next(whole, None)
+
+    def crowds(position: int) -> bool:
+        return _crowds_threads(box, levels[position].axis, schedule.lanes)
+
     apart = [position for position in outer if keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
-    apart.sort(key=lambda position: _crowds_threads(box, levels[position].axis, schedule.lanes))
-    for position in [*apart, *farthest]:
-        level = levels[position]
-        axis = box.axes[level.axis]
-        length = level.step * _group(axis, tile.extents[level.axis], level.step, schedule.lanes)
-        if axis.extent < 2 * length:
-            continue
-        if position == 0 and length == level.step:
-            return [replace(level, is_parallel=True), *levels[1:]]
-        shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
-        return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
-    return levels
+    roomy = [position for position in apart if not crowds(position)]
+    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
+    chosen = first([*roomy, *apart, *farthest], 2)
+    if chosen is None or crowds(chosen):
+        uneven = first(roomy, LEAST_PARTS)
+        chosen = chosen if uneven is None else uneven
+    return levels if chosen is None else _shared(levels, chosen, lengths[chosen])
+
+
+def _shared(levels: list[LoopLevel], position: int, length: int) -> list[LoopLevel]:
+    """Loops of which threads share one, as one around all where it is inside of others or has longer parts."""
+    level = levels[position]
+    if position == 0 and length == level.step:
+        return [replace(level, is_parallel=True), *levels[1:]]
+    shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
+    return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
 
 
 def _crowds_threads(box: Box, shared: int, lanes: int) -> bool:
@@ -124,13 +141,16 @@ def keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
     )
 
 
+def _part(box: Box, tile: Tile, level: LoopLevel, lanes: int) -> int:
+    """Elements along its axis that a thread takes of a loop at once."""
+    return level.step * _group(box.axes[level.axis], tile.extents[level.axis], level.step, lanes)
+
+
 def _group(axis: Axis, tile_steps: int, step: int, lanes: int) -> int:
     """Steps of a loop for one thread: whole lines of the destination, and for the last more than a moved-back tile."""
     whole = lanes // math.gcd(lanes, axis.destination_stride * step)
     group = whole * max(min(axis.extent // (step * whole * THREAD_PARTS), THREAD_PARTS), 1)
     tiles = -(-axis.extent // tile_steps)
-    while (
-        axis.extent % tile_steps and (tiles - 1) % (group * step // tile_steps) == 0 and axis.extent >= 2 * group * step
-    ):
+    while axis.extent % tile_steps and (tiles - 1) % (group * step // tile_steps) == 0 and axis.extent > group * step:
         group += whole
     return group
