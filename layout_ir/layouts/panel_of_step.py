@@ -8,11 +8,13 @@ destination, so that it is one run from there, and the source of the next step c
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, with_tiles
-from layout_ir.layouts.panel_group import Group, is_regular
+from layout_ir.layouts.panel_group import Group, fill_stretches, is_regular, signature
 from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 
 SMALL_STEP_BYTES = 64 << 10
@@ -22,8 +24,30 @@ Size of the largest step that is moved as one panel where panels within it can b
 Measured on Zen 4: 35 channels of 14 x 14 are 1.15 to 1.4 times as fast as one panel, and of 28 x 28 in f32 0.55 times.
 """
 
+PARTS = ((64, 4 << 10), (256, 64 << 10))
+"""
+Lengths of the rows of the source that panels of parts of larger steps take, and the size of the largest such panel.
+
+Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f32: of 7 x 7 the shorter ones are 1.1 to
+1.2 times as fast as the longer ones, of 14 x 14 0.85 times; and 1.3 to 2.2 times as fast as panels within planes.
+"""
+
+WHOLE_BYTES = 20 << 10
+"""Size of the largest step that is moved as one panel where there are panels of parts: 7 x 7 of these are faster."""
+
 MOST_BYTES = 160 << 10
 """The same where there are none: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times."""
+
+
+def boxes_of_steps(boxes: Sequence[Box]) -> list[int]:
+    """The positions of boxes that fill steps of unknown size together with the first; none where that does so alone."""
+    if not all(map(is_regular, boxes[:1])):
+        return []
+    stretch = max((axis.destination_stride for axis in boxes[0].axes), default=0)
+    wanted = signature(boxes[0], stretch)
+    members = [i for i, box in enumerate(boxes) if is_regular(box) and signature(box, stretch) == wanted]
+    together = len(members) > 1 and is_symbolic(stretch) and fill_stretches([boxes[i] for i in members], stretch)
+    return members if together else []
 
 
 def step_axis(group: Group) -> int | None:
@@ -33,7 +57,7 @@ def step_axis(group: Group) -> int | None:
         return None
     outer = max(range(group.shared), key=lambda i: axes[i].destination_stride)
     inside = [i for i in group.run_axes if i != outer]
-    is_unknown = any(is_symbolic(axes[i].extent) for i in inside)
+    is_unknown = is_symbolic(group.stretch) or any(is_symbolic(axes[i].extent) for i in inside)
     is_whole = len(inside) == group.shared - 1 and axes[outer].is_full
     return outer if is_unknown and is_whole and all(map(is_regular, group.boxes)) else None
 
@@ -44,24 +68,40 @@ def step_length(group: Group, outer: int) -> int:
 
 
 def panel_of_step(
-    group: Group, choose_tile: ChooseTile, source_size: int, element_bytes: int, most_bytes: int, *, carries: bool
+    group: Group,
+    choose_tile: ChooseTile,
+    source_size: int,
+    element_bytes: int,
+    most_bytes: int,
+    *,
+    carries: bool,
+    part: int | None = None,
 ) -> Panel | None:
     """
     The panels that take a step of unknown size, no larger than that; None where steps are known or leave gaps.
 
     `carries`: whether what is left of a line goes to the next step where that follows; threads share steps otherwise.
+    `part`: steps of the outermost axis inside that a panel takes, rather than all; then None where those are no more.
     """
     outer = step_axis(group)
     if outer is None:
         return None
-    steps = tuple(1 if i == outer else axis.extent for i, axis in enumerate(group.axes))
-    follows = carries and outer in group.run_axes
-    run = tuple(i for i in group.run_axes if i != outer or follows)
+    steps = [1 if i == outer else axis.extent for i, axis in enumerate(group.axes)]
+    inside = [i for i in group.run_axes if i != outer]
+    if part is not None:
+        if not inside or steps[inside[-1]] <= part:
+            return None
+        steps[inside[-1]] = part
+    follows = carries and part is None and outer in group.run_axes
+    run = (*inside, outer) if follows else tuple(inside)
     pitches, length = [0] * group.shared, group.stretch
     for i in run:
         pitches[i] = length
         length *= steps[i]
+    if not is_symbolic(length):
+        return None
     lead = LINE_BYTES // element_bytes if follows else 0
     size = lead + (most_bytes + LINE_BYTES) // element_bytes  # a line is read whole behind its end
-    panel = with_tiles(Panel(group, steps, tuple(pitches), run, size, lead, region=outer), choose_tile, source_size)
+    region = Panel(group, tuple(steps), tuple(pitches), run, size, lead, region=outer)
+    panel = with_tiles(region, choose_tile, source_size)
     return panel if panel is not None and all(panel.tiles) else None

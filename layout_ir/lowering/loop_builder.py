@@ -178,6 +178,10 @@ class LoopBuilder:
             result = self._builder.insert(arith.AndIOp(result, condition)).result
         return result
 
+    def negated(self, condition: SSAValue) -> SSAValue:
+        """Whether a condition does not hold."""
+        return self.compare(condition, "eq", self._builder.insert(arith.ConstantOp.from_int_and_width(0, 1)).result)
+
     def minimum(self, value: SSAValue, limit: int) -> SSAValue:
         """The smaller of an index and a constant."""
         return self._builder.insert(arith.MinUIOp(value, self.constant(limit))).result

@@ -25,6 +25,8 @@ class LoopLevel:
     """Whether that is used so much later that it belongs into a second level cache."""
     rows_together: int = 0
     """Elements of all the rows that a tile reads, of unknown length: if they are short, loads ask behind them all."""
+    together_at_most: int = 0
+    """How many elements those are at most if they are short; 0: this depends on how far ahead loads ask otherwise."""
     steps_apart: int = 0
     """Elements of the source, of unknown number, that lie between a tile and the same one of the next panel."""
     is_asked_for: bool = False

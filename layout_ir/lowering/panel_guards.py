@@ -43,8 +43,7 @@ class PanelGuards:
 
     def panels_pay(self) -> list[SSAValue]:
         """Whether the group is large enough, and tiles would write lines in parts."""
-        cells = sum(box.cells for box in self.group.boxes)
-        conditions = are_as_long(self.builder, [(cells, self.schedule.stream_bytes // self._width)])
+        conditions = self.is_large()
         if self._line_products is not None:
             total = bytes_behind_line(self.builder, self.buffers.destination)
             for product in self._line_products:
@@ -52,6 +51,22 @@ class PanelGuards:
                 total = self.builder.insert(arith.AddiOp(total, rest)).results[0]
             conditions.append(self.builder.compare(total, "ne", self.builder.constant(0)))
         return conditions
+
+    def only_fits(self, panel: Panel, usual: Panel) -> list[SSAValue] | None:
+        """
+        Whether the group is large, and its extents hold the tiles of a panel, but not those of the usual one.
+
+        None where they never do, or always hold both.
+        """
+        tiles = are_as_long(self.builder, _tile_extents(usual))
+        if not tiles or _tile_extents(usual) == _tile_extents(panel):
+            return None
+        return [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)]
+
+    def is_large(self) -> list[SSAValue]:
+        """Whether the group is large enough to bypass the caches."""
+        cells = sum(box.cells for box in self.group.boxes)
+        return are_as_long(self.builder, [(cells, self.schedule.stream_bytes // self._width)])
 
     def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
         """Whether a kernel can take one of some panels; `others` need smaller extents where they differ at all."""
@@ -91,9 +106,13 @@ class PanelGuards:
         conditions = are_as_long(self.builder, _least_extents(panel, self._width))
         if panel.region is None:
             return conditions
-        length = self.builder.constant(step_length(self.group, panel.region))
+        is_unknown = any(map(is_symbolic, (*panel.steps, self.group.stretch)))
+        cells = (
+            math.prod(panel.steps, start=self.group.stretch) if is_unknown else step_length(self.group, panel.region)
+        )
+        length = self.builder.constant(cells)
         most = self.schedule.processor.costs_of_panels(at_lines=True).kept_region_bytes // self._width
-        if any(map(is_symbolic, panel.steps)):  # the step is a run, and has to fit into scratch
+        if is_unknown:  # a panel is a run, and has to fit into scratch
             least = max(panel_choice.LEAST_RUN_BYTES // self._width, self.schedule.lanes)
             most = panel.size - panel.lead - self.schedule.lanes
             conditions.append(self.builder.compare(length, "uge", self.builder.constant(least)))
@@ -126,9 +145,27 @@ class PanelGuards:
 
 def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
     """The extents of the shared axes, and how long each must be for tiles, and for the runs."""
-    least = list(panel.least)
+    least, axes = list(panel.least), panel.group.axes
     if panel.run:
         *inner, last = panel.run
         length = width * math.prod((panel.steps[i] for i in inner), start=panel.group.stretch)
         least[last] = max(least[last], -(-panel_choice.LEAST_RUN_BYTES // length))
-    return [(axis.extent, steps) for axis, steps in zip(panel.group.axes, least, strict=True) if steps > 1]
+    lengths = [(axis.extent, steps) for axis, steps in zip(axes, least, strict=True) if steps > 1]
+    return [*lengths, *_own_extents(panel)]
+
+
+def _tile_extents(panel: Panel) -> list[tuple[int, int]]:
+    """The extents of all axes, and how long each must be for tiles."""
+    lengths = [(axis.extent, steps) for axis, steps in zip(panel.group.axes, panel.least, strict=True) if steps > 1]
+    return [*lengths, *_own_extents(panel)]
+
+
+def _own_extents(panel: Panel) -> list[tuple[int, int]]:
+    """The same for those axes of boxes that fill steps together."""
+    longest: dict[int, int] = {}
+    for position, tile in enumerate(panel.tiles):
+        axes, joined = panel.scratch_box(position).axes, panel.joined(position)
+        for axis, members, steps in zip(axes, joined, tile.extents if tile else (), strict=False):
+            if members[0] >= panel.group.shared and steps > 1:
+                longest[axis.extent] = max(steps, longest.get(axis.extent, 0))
+    return list(longest.items())

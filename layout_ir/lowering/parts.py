@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
 from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
-from layout_ir.layouts.panel_of_step import MOST_BYTES, SMALL_STEP_BYTES, panel_of_step, step_axis
+from layout_ir.layouts.panel_of_step import MOST_BYTES, PARTS, SMALL_STEP_BYTES, WHOLE_BYTES, panel_of_step, step_axis
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.source_region import takes_parts
@@ -51,6 +52,9 @@ class Part:
 
     of_step: Panel | None = None
     """Panels of one step each, where only a kernel that runs knows whether steps are small."""
+
+    of_parts: tuple[Panel, ...] = ()
+    """Panels of a part of a step each, where steps are larger than that; the smallest first."""
 
     in_step: Panel | None = None
     """Panels within steps, for those of which a cache holds two; None where they are no others."""
@@ -99,22 +103,37 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
         )
         inside = inside if common > WORTH_TWO_PANELS * own else at_line
     staged = None if fault else _staged(group, source_size, schedule, writes_pads)
-    of_step, in_step = _panels_of_steps(group, source_size, schedule, inside)
-    return Part(group, inside, at_line, fault, of_step, in_step, staged)
+    of_step, of_parts, in_step = _panels_of_steps(group, source_size, schedule, inside)
+    return Part(group, inside, at_line, fault, of_step, of_parts, in_step, staged)
 
 
 def _panels_of_steps(
     group: Group, source_size: int, schedule: Schedule, usual: Panel | None
-) -> tuple[Panel | None, Panel | None]:
-    """The panels of one step of unknown size each, and those within steps; None where the usual ones are as good."""
+) -> tuple[Panel | None, tuple[Panel, ...], Panel | None]:
+    """The panels of one step of unknown size each, of parts, and within steps; None where the usual are as good."""
     if usual is None or (outer := step_axis(group)) is None:
-        return None, None
+        return None, (), None
     in_step = None
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    choose, width = _scratch_tile(schedule), LINE_BYTES // schedule.lanes
+    choose, width = scratch_tile(schedule), LINE_BYTES // schedule.lanes
+    parts = [
+        panel_of_step(group, choose, source_size, width, most, carries=False, part=row // width) for row, most in PARTS
+    ]
     most = MOST_BYTES if in_step is None else SMALL_STEP_BYTES
-    return panel_of_step(group, choose, source_size, width, most, carries=not schedule.threads), in_step
+    if not all(parts):  # a step has no more rows than the longest one
+        return panel_of_step(group, choose, source_size, width, most, carries=not schedule.threads), (), in_step
+    of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
+    of_step = panel_of_step(group, choose, source_size, width, WHOLE_BYTES, carries=not schedule.threads)
+    return of_step, of_parts, in_step
+
+
+def _holds_larger_ones(panel: Panel) -> bool:
+    """Whether scratch has room for more than what is known to be in a panel for tiles to fit in."""
+    return (
+        2 * math.prod(map(max, panel.least, (1 if is_symbolic(steps) else steps for steps in panel.steps)))
+        <= panel.size
+    )
 
 
 def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> StagedLines | None:
@@ -166,7 +185,7 @@ def _panel_of(
 
     return choose_panel(
         group,
-        _scratch_tile(schedule),
+        scratch_tile(schedule),
         source_size,
         LINE_BYTES // schedule.lanes,
         schedule.preferences.run_bytes,
@@ -178,11 +197,11 @@ def _panel_of(
     )
 
 
-def _scratch_tile(schedule: Schedule) -> ChooseTile:
+def scratch_tile(schedule: Schedule) -> ChooseTile:
     """How a box is moved to scratch."""
 
-    def scratch_tile(box: Box, size: int) -> Tile | None:
+    def tile_to_scratch(box: Box, size: int) -> Tile | None:
         tile = choose_tile(box, schedule.lanes, size, schedule.segment)
         return None if tile is None or loose_pads(box, tile) else tile
 
-    return scratch_tile
+    return tile_to_scratch

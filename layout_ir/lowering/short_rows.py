@@ -33,7 +33,7 @@ def place_ahead(
     rows, page, together = len(loads), PAGE_LINES * schedule.lanes, AffineExpr.dimension(0)
     row = min(MIXED_BYTES * schedule.lanes // LINE_BYTES // rows, schedule.processor.row_distances * level.prefetch)
     length = builder.constant(level.rows_together)
-    are_short = builder.compare(length, "ule", builder.constant(row * rows))
+    are_short = builder.compare(length, "ule", builder.constant(level.together_at_most or row * rows))
     behind = builder.index((together + (page - 1)) // page * page + page // 2, [length])
     distance = builder.select(are_short, behind, builder.constant(level.prefetch))
     return place_behind(builder, tile, source, size, distance)

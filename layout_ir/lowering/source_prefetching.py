@@ -66,8 +66,15 @@ def with_prefetching(
     else:
         axis, tiles = _between_orders(box, tile, levels, schedule, along_source, along_destination)
     ahead = schedule.preferences.prefetch_tiles or tiles
+    is_along_rows = is_open and axis == along_source is not None
+    together, most = _rows_of_block(box, tile, levels, schedule) if is_along_rows else (0, 0)
     return [
-        replace(level, prefetch=ahead * level.step * box.axes[level.axis].source_stride)
+        replace(
+            level,
+            prefetch=ahead * level.step * box.axes[level.axis].source_stride,
+            rows_together=together,
+            together_at_most=most,
+        )
         if level.axis == axis and level.is_last
         else level
         for level in levels
@@ -148,6 +155,17 @@ def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
         if steps > FEW_ROWS and axis.source_stride in lengths and (whole is box or axis.extent == steps):
             return steps * axis.source_stride
     return 0
+
+
+def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> tuple[int, int]:
+    """Elements of all rows that a block of tiles reads, as in `rows_together`, and up to how many they are short."""
+    rows = rows_together(box, tile, box, schedule)
+    if not rows:
+        return 0, 0
+    across = next(i for i, steps in enumerate(tile.extents) if rows == steps * box.axes[i].source_stride)
+    count = max([tile.extents[across], *(level.step for level in levels if level.axis == across)])
+    most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * PAGE_LINES * schedule.lanes)
+    return count * box.axes[across].source_stride, most
 
 
 def _off_pages(ahead: int, unit: int, lanes: int) -> int:

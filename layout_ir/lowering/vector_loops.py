@@ -25,6 +25,7 @@ from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import emit_where
 from layout_ir.lowering.tile_loops import emit_part
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
+from layout_ir.lowering.whole_steps import WholeSteps, whole_steps
 
 
 def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, schedule: Schedule) -> None:
@@ -32,8 +33,8 @@ def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffe
     emitter = _Emitter(builder, buffers, schedule)
     parts = list(split(boxes, buffers.source_size, schedule, buffers.pad is not None, emitter.symbols))
     if builder.unknown is not None:
-        for part in parts:
-            emitter.by_sizes(part)
+        for steps in whole_steps(parts, buffers.source_size, schedule):
+            emitter.by_steps(steps)
         return
     for part in parts:
         if part.is_by_panels:
@@ -54,6 +55,37 @@ class _Emitter:
         """What stands for unknown extents, if there are any."""
         return None if self.builder.unknown is None else self.builder.unknown.symbols
 
+    def by_steps(self, steps: WholeSteps) -> None:
+        """Parts with unknown extents: step by step where these are small, else each part by itself."""
+        guards = PanelGuards(self.builder, self.buffers, self.schedule, steps.group)
+        if steps.together is None:
+            self._by_short_vectors(steps, guards)
+            return
+        panel = steps.together
+        emit_where(
+            self.builder,
+            [*guards.is_large(), *guards.fits(panel)],
+            lambda: replace(self, schedule=inside_of_lines(self.schedule)).by_panels(panel),
+            lambda: self._by_short_vectors(steps, guards),
+        )
+
+    def _by_short_vectors(self, steps: WholeSteps, guards: PanelGuards) -> None:
+        """Steps by panels that short vectors fill where only these fit in, else each part by itself."""
+
+        def otherwise() -> None:
+            for part in steps.parts:
+                self.by_sizes(part)
+
+        short, usual = steps.short, steps.usual
+        conditions = guards.only_fits(short, usual) if short and usual else None
+        if short is None or conditions is None:
+            otherwise()
+            return
+        # vectors are parts of lines, which are asked for several times as it is
+        processor = replace(self.schedule.processor, asks_times=1)
+        filled = replace(self, schedule=replace(inside_of_lines(self.schedule), processor=processor))
+        emit_where(self.builder, conditions, lambda: filled.by_panels(short), otherwise)
+
     def by_sizes(self, part: Part) -> None:
         """A part with unknown extents: by its panels where a kernel finds that these pay."""
         panel = part.panel
@@ -63,7 +95,7 @@ class _Emitter:
         guards = PanelGuards(self.builder, self.buffers, self.schedule, panel.group)
         emit_where(
             self.builder,
-            [*guards.panels_pay(), *guards.one_fits(panel, [part.of_step, part.in_step])],
+            [*guards.panels_pay(), *guards.one_fits(panel, [part.of_step, *part.of_parts, part.in_step])],
             lambda: self._panels_by_size(part, guards),
             lambda: replace(self, schedule=guards.left_to_tiles(panel))._by_tiles(part.group.boxes),
         )
@@ -77,7 +109,7 @@ class _Emitter:
             conditions = guards.fits(first) if others else []
             emit_where(self.builder, conditions, lambda: inside.by_panels(first), lambda: emit(others))
 
-        emit([panel for panel in (part.of_step, part.in_step, part.panel) if panel is not None])
+        emit([panel for panel in (part.of_step, *part.of_parts, part.in_step, part.panel) if panel is not None])
 
     def by_panels(self, panel: Panel | None) -> None:
         """Panels, if there are any."""

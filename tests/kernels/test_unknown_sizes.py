@@ -83,6 +83,8 @@ PANELS: tuple[Case, ...] = (
     ("NCHW", "NHWC", (None, 35, None, None), "i8", 0),
     ("NCHW", "NHWC", ALL, "f32", 0),
     ("onednn:nChw16c", "NCHW", (None, 35, None, None), "f32", 0),
+    ("NCHW", "ascend:NC1HWC0", (None, 35, None, None), "i8", 0),
+    ("NHWC", "NCHW", (None, 300, None, None), "i8", 0),
     ("onednn:nChw16c", "NHWC", (None, 35, None, None), "f32", 0),
     ("onednn:nChw32c", "NHWC", (None, 70, None, None), "f16", 0),
     ("onednn:nChw16c", "NHWC", ALL, "f32", 0),
@@ -185,16 +187,18 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
 @pytest.mark.parametrize(
     "small, carry, threads, processor, steps",
     [
-        (False, False, None, ICE_LAKE, (0, 0)),
-        (True, False, None, ICE_LAKE, (0, 0)),
-        (True, True, None, ICE_LAKE, (0, 0)),
-        (True, False, 2, ICE_LAKE, (0, 1 << 16)),
-        (True, True, 2, ICE_LAKE, (0, 0)),
-        (True, False, None, ZEN_4, (0, 0)),
-        (True, False, None, ZEN_4, (0, 1 << 16)),
-        (True, False, None, ZEN_4, (4096, 8192)),
-        (True, True, None, ZEN_4, (1 << 16, 0)),
-        (True, True, 2, ZEN_4, (1 << 16, 0)),
+        (False, False, None, ICE_LAKE, (0, 0, False)),
+        (True, False, None, ICE_LAKE, (0, 0, False)),
+        (True, True, None, ICE_LAKE, (0, 0, False)),
+        (True, False, 2, ICE_LAKE, (0, 1 << 16, False)),
+        (True, True, 2, ICE_LAKE, (0, 0, False)),
+        (True, False, None, ZEN_4, (0, 0, False)),
+        (True, False, None, ZEN_4, (0, 1 << 16, False)),
+        (True, False, None, ZEN_4, (4096, 8192, False)),
+        (True, True, None, ZEN_4, (1 << 16, 0, False)),
+        (True, True, 2, ZEN_4, (1 << 16, 0, False)),
+        (True, False, None, ZEN_4, (1 << 16, 1 << 16, True)),
+        (True, False, 2, ZEN_4, (1 << 16, 1 << 16, True)),
     ],
 )
 def test_panels_give_the_bits_of_the_interpreter(
@@ -202,11 +206,16 @@ def test_panels_give_the_bits_of_the_interpreter(
     carry: bool,
     threads: int | None,
     processor: str,
-    steps: tuple[int, int],
+    steps: tuple[int, int, bool],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(PROCESSOR_VARIABLE, processor)
-    with all_streamed(), steps_up_to(*steps), small_panels(carry=carry) if small else nullcontext():
+    whole, regions, parts = steps
+    with (
+        all_streamed(),
+        steps_up_to(whole, regions, parts=parts),
+        small_panels(carry=carry) if small else nullcontext(),
+    ):
         cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
         if threads and not ALL_CASES:
             cases = PANELS[::2]

@@ -19,6 +19,7 @@ from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
 from layout_ir.lowering import parts as parts_of_plans
+from layout_ir.lowering import whole_steps
 from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
 
 
@@ -130,17 +131,21 @@ def all_streamed() -> Generator[None]:
 
 
 @contextmanager
-def steps_up_to(whole: int, parts: int) -> Generator[None]:
+def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[None]:
     """
-    Steps of unknown size are moved as one panel up to `whole` bytes, and are asked for as a whole up to `parts`.
+    Steps of unknown size are moved as one panel up to `whole` bytes, and are asked for as a whole up to `regions`.
 
-    Tensors of some hundred elements have no larger ones otherwise.
+    Tensors of some hundred elements have no larger ones otherwise. `parts`: most go by parts of that size.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_of_plans, "MOST_BYTES", whole)
+        for module in (parts_of_plans, whole_steps):
+            patch.setattr(module, "MOST_BYTES", whole)
+            patch.setattr(module, "PARTS", ((64, whole // 16), (128 if parts else 256, whole)))
         patch.setattr(parts_of_plans, "SMALL_STEP_BYTES", whole)
+        patch.setattr(parts_of_plans, "WHOLE_BYTES", 512 if parts else whole)
+        patch.setattr(whole_steps, "TOGETHER_BYTES", whole)
         for name, model in MODELS.items():
-            costs = replace(model.panel_costs, kept_region_bytes=parts)
+            costs = replace(model.panel_costs, kept_region_bytes=regions)
             patch.setitem(MODELS, name, replace(model, panel_costs=costs))
         yield
 

@@ -1,0 +1,22 @@
+// RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=zen-4}" -t c | filecheck %s
+
+// whole blocks of channels and the rest of them: images that a first level cache holds are written at once; those of
+// less than a vector by short ones; the others block by block
+// CHECK-LABEL: void blocks_and_rest(
+// CHECK:         const int64_t [[IMAGE:[a-z_0-9]+]] = 48 * h_w;
+// CHECK:         h_w >= 64 && {{.*}}[[IMAGE]] >= 192 && [[IMAGE]] <= 20480
+// CHECK:         (h_w >= 64) == 0 && h_w >= 16
+func.func @blocks_and_rest(%x: tensor<?x35x?x?xi8, #layout.format<"NCHW">>) -> tensor<?x35x?x?xi8, #layout.format<"onednn:nChw16c">> {
+  %y = layout.reorder %x : tensor<?x35x?x?xi8, #layout.format<"NCHW">> to tensor<?x35x?x?xi8, #layout.format<"onednn:nChw16c">>
+  func.return %y : tensor<?x35x?x?xi8, #layout.format<"onednn:nChw16c">>
+}
+
+// of larger images some channels at a time: few while these are small, more of larger ones
+// CHECK-LABEL: void planes(
+// CHECK:         [[CHANNELS:h_w_x512]] <= 5120
+// CHECK:         [[FEW:h_w_x16]] <= 1024
+// CHECK:         [[MORE:h_w_x64]] <= 16384
+func.func @planes(%x: tensor<?x512x?x?xf32, #layout.format<"NHWC">>) -> tensor<?x512x?x?xf32, #layout.format<"NCHW">> {
+  %y = layout.reorder %x : tensor<?x512x?x?xf32, #layout.format<"NHWC">> to tensor<?x512x?x?xf32, #layout.format<"NCHW">>
+  func.return %y : tensor<?x512x?x?xf32, #layout.format<"NCHW">>
+}
