@@ -84,6 +84,7 @@ PANELS: tuple[Case, ...] = (
     ("NCHW", "NHWC", ALL, "f32", 0),
     ("onednn:nChw16c", "NCHW", (None, 35, None, None), "f32", 0),
     ("NCHW", "ascend:NC1HWC0", (None, 35, None, None), "i8", 0),
+    ("NCHW", "onednn:nChw16c", (None, 35, None, None), "i8", None),
     ("NHWC", "NCHW", (None, 300, None, None), "i8", 0),
     ("onednn:nChw16c", "NHWC", (None, 35, None, None), "f32", 0),
     ("onednn:nChw32c", "NHWC", (None, 70, None, None), "f16", 0),
