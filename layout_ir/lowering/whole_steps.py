@@ -58,7 +58,9 @@ def whole_steps(parts: Sequence[Part], source_size: int, schedule: Schedule) -> 
             yield _together([left[i] for i in taken], source_size, schedule)
         else:
             taken = [0]
-            short = None if first.panel is None else _short_panel(first.group, source_size, schedule)
+            # what is mostly pads takes as long by tiles that write parts of lines
+            by_tiles = first.panel is None or first.group.main.is_padded
+            short = None if by_tiles else _short_panel(first.group, source_size, schedule)
             yield WholeSteps(first.group, (first,), short=short)
         left = [part for i, part in enumerate(left) if i not in taken]
 
