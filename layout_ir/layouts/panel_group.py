@@ -119,16 +119,26 @@ def _interleaved(boxes: Sequence[Box], element_bytes: int) -> tuple[Group, list[
     for stretch in sorted({axis.destination_stride for axis in boxes[0].axes}):
         if stretch * element_bytes > STRETCH_READ_TOGETHER_BYTES:
             break
-        wanted = signature(boxes[0], stretch)
-        members = [i for i, box in enumerate(boxes) if is_regular(box) and signature(box, stretch) == wanted]
-        chosen = [boxes[i] for i in members]
-        is_short = stretch * element_bytes <= STRETCH_BYTES or _read_together(chosen, element_bytes)
-        if len(members) > 1 and is_short and fill_stretches(chosen, stretch):
-            return Group.of(chosen, stretch), members
+        found = group_of_stretches(boxes, stretch)
+        if found is None:
+            continue
+        group, members = found
+        if stretch * element_bytes <= STRETCH_BYTES or _read_together(group.boxes, element_bytes):
+            return group, members
     return None
 
 
-def signature(box: Box, stretch: int) -> list[tuple[int, int, int]]:
+def group_of_stretches(boxes: Sequence[Box], stretch: int) -> tuple[Group, list[int]] | None:
+    """The boxes that fill such stretches together with the first one, and their positions; None if there are none."""
+    wanted = _signature(boxes[0], stretch)
+    members = [i for i, box in enumerate(boxes) if is_regular(box) and _signature(box, stretch) == wanted]
+    chosen = [boxes[i] for i in members]
+    if len(members) < 2 or not _fill_stretches(chosen, stretch):
+        return None
+    return Group.of(chosen, stretch), members
+
+
+def _signature(box: Box, stretch: int) -> list[tuple[int, int, int]]:
     """What boxes that fill stretches together have in common: the axes that lead from one stretch to another."""
     return sorted(
         (axis.destination_stride, axis.extent, axis.valid) for axis in box.axes if axis.destination_stride >= stretch
@@ -143,7 +153,7 @@ def _read_together(boxes: Sequence[Box], element_bytes: int) -> bool:
     return any(max(starts) - min(starts) < stride <= STEP_BYTES // element_bytes for stride in common)
 
 
-def fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:
+def _fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:
     """Whether inside of the shared axes every cell of a stretch is written; no cell is written twice in a plan."""
     inner = [[axis for axis in box.axes if axis.destination_stride < stretch] for box in boxes]
     ends = [

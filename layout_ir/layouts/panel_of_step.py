@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, with_tiles
-from layout_ir.layouts.panel_group import Group, fill_stretches, is_regular, signature
+from layout_ir.layouts.panel_group import Group, group_of_stretches, is_regular
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
@@ -24,6 +24,9 @@ Size of the largest step that is moved as one panel where panels within it can b
 Measured on Zen 4: 35 channels of 14 x 14 are 1.15 to 1.4 times as fast as one panel, and of 28 x 28 in f32 0.55 times.
 """
 
+MOST_BYTES = 160 << 10
+"""The same where there are none: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times."""
+
 PARTS = ((64, 4 << 10), (256, 64 << 10))
 """
 Lengths of the rows of the source that panels of parts of larger steps take, and the size of the largest such panel.
@@ -33,21 +36,15 @@ Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f
 """
 
 WHOLE_BYTES = 20 << 10
-"""Size of the largest step that is moved as one panel where there are panels of parts: 7 x 7 of these are faster."""
-
-MOST_BYTES = 160 << 10
-"""The same where there are none: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times."""
+"""Size of the largest step that is moved as one panel where there are such panels: of 7 x 7 these are faster."""
 
 
-def boxes_of_steps(boxes: Sequence[Box]) -> list[int]:
-    """The positions of boxes that fill steps of unknown size together with the first; none where that does so alone."""
-    if not all(map(is_regular, boxes[:1])):
-        return []
+def group_of_steps(boxes: Sequence[Box]) -> tuple[Group, list[int]] | None:
+    """The boxes that fill steps of unknown size together with the first one, and their positions; None if none do."""
+    if not is_regular(boxes[0]):
+        return None
     stretch = max((axis.destination_stride for axis in boxes[0].axes), default=0)
-    wanted = signature(boxes[0], stretch)
-    members = [i for i, box in enumerate(boxes) if is_regular(box) and signature(box, stretch) == wanted]
-    together = len(members) > 1 and is_symbolic(stretch) and fill_stretches([boxes[i] for i in members], stretch)
-    return members if together else []
+    return group_of_stretches(boxes, stretch) if is_symbolic(stretch) else None
 
 
 def step_axis(group: Group) -> int | None:
@@ -102,6 +99,6 @@ def panel_of_step(
         return None
     lead = LINE_BYTES // element_bytes if follows else 0
     size = lead + (most_bytes + LINE_BYTES) // element_bytes  # a line is read whole behind its end
-    region = Panel(group, tuple(steps), tuple(pitches), run, size, lead, region=outer)
-    panel = with_tiles(region, choose_tile, source_size)
+    without_tiles = Panel(group, tuple(steps), tuple(pitches), run, size, lead, region=outer)
+    panel = with_tiles(without_tiles, choose_tile, source_size)
     return panel if panel is not None and all(panel.tiles) else None

@@ -24,7 +24,6 @@ thread's, it takes them away from that one's cache: on Zen 4, two threads that e
 bytes are up to 4 times as slow with data in the caches as with rows of their own.
 """
 
-
 LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
 

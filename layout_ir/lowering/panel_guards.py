@@ -58,10 +58,12 @@ class PanelGuards:
 
         None where they never do, or always hold both.
         """
-        tiles = are_as_long(self.builder, _tile_extents(usual))
-        if not tiles or _tile_extents(usual) == _tile_extents(panel):
+        if _tile_extents(usual) == _tile_extents(panel):
             return None
-        return [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)]
+        tiles = are_as_long(self.builder, _tile_extents(usual))
+        return (
+            [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)] if tiles else None
+        )
 
     def is_large(self) -> list[SSAValue]:
         """Whether the group is large enough to bypass the caches."""
@@ -144,24 +146,28 @@ class PanelGuards:
 
 
 def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
-    """The extents of the shared axes, and how long each must be for tiles, and for the runs."""
-    least, axes = list(panel.least), panel.group.axes
+    """The extents of all axes, and how long each must be for tiles, and for the runs."""
+    least = list(panel.least)
     if panel.run:
         *inner, last = panel.run
         length = width * math.prod((panel.steps[i] for i in inner), start=panel.group.stretch)
         least[last] = max(least[last], -(-panel_choice.LEAST_RUN_BYTES // length))
-    lengths = [(axis.extent, steps) for axis, steps in zip(axes, least, strict=True) if steps > 1]
-    return [*lengths, *_own_extents(panel)]
+    return _several(panel, least)
 
 
 def _tile_extents(panel: Panel) -> list[tuple[int, int]]:
     """The extents of all axes, and how long each must be for tiles."""
-    lengths = [(axis.extent, steps) for axis, steps in zip(panel.group.axes, panel.least, strict=True) if steps > 1]
-    return [*lengths, *_own_extents(panel)]
+    return _several(panel, panel.least)
+
+
+def _several(panel: Panel, least: Sequence[int]) -> list[tuple[int, int]]:
+    """The extents that have to be longer than one step: of the shared axes as given, and of the boxes' own ones."""
+    shared = [(axis.extent, steps) for axis, steps in zip(panel.group.axes, least, strict=True) if steps > 1]
+    return [*shared, *_own_extents(panel)]
 
 
 def _own_extents(panel: Panel) -> list[tuple[int, int]]:
-    """The same for those axes of boxes that fill steps together."""
+    """The extents of axes of single boxes that fill steps together, and how long each must be for tiles."""
     longest: dict[int, int] = {}
     for position, tile in enumerate(panel.tiles):
         axes, joined = panel.scratch_box(position).axes, panel.joined(position)

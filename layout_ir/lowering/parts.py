@@ -116,16 +116,39 @@ def _panels_of_steps(
     in_step = None
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    choose, width = scratch_tile(schedule), LINE_BYTES // schedule.lanes
-    parts = [
-        panel_of_step(group, choose, source_size, width, most, carries=False, part=row // width) for row, most in PARTS
-    ]
-    most = MOST_BYTES if in_step is None else SMALL_STEP_BYTES
+    parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in PARTS]
     if not all(parts):  # a step has no more rows than the longest one
-        return panel_of_step(group, choose, source_size, width, most, carries=not schedule.threads), (), in_step
+        most = MOST_BYTES if in_step is None else SMALL_STEP_BYTES
+        return step_panel(group, source_size, schedule, most), (), in_step
     of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
-    of_step = panel_of_step(group, choose, source_size, width, WHOLE_BYTES, carries=not schedule.threads)
-    return of_step, of_parts, in_step
+    return step_panel(group, source_size, schedule, WHOLE_BYTES), of_parts, in_step
+
+
+def step_panel(
+    group: Group,
+    source_size: int,
+    schedule: Schedule,
+    most_bytes: int,
+    *,
+    row_bytes: int | None = None,
+    filling: Schedule | None = None,
+) -> Panel | None:
+    """
+    The panels of one step of unknown size each, no larger than that; None where there are none.
+
+    `row_bytes`: of so long a part of the source's rows rather than of all. `filling`: the schedule of the tiles that
+    move it to scratch, if that is another one.
+    """
+    width = LINE_BYTES // schedule.lanes
+    return panel_of_step(
+        group,
+        _scratch_tile(filling or schedule),
+        source_size,
+        width,
+        most_bytes,
+        carries=not schedule.threads,
+        part=None if row_bytes is None else row_bytes // width,
+    )
 
 
 def _holds_larger_ones(panel: Panel) -> bool:
@@ -185,7 +208,7 @@ def _panel_of(
 
     return choose_panel(
         group,
-        scratch_tile(schedule),
+        _scratch_tile(schedule),
         source_size,
         LINE_BYTES // schedule.lanes,
         schedule.preferences.run_bytes,
@@ -197,11 +220,11 @@ def _panel_of(
     )
 
 
-def scratch_tile(schedule: Schedule) -> ChooseTile:
+def _scratch_tile(schedule: Schedule) -> ChooseTile:
     """How a box is moved to scratch."""
 
-    def tile_to_scratch(box: Box, size: int) -> Tile | None:
+    def scratch_tile(box: Box, size: int) -> Tile | None:
         tile = choose_tile(box, schedule.lanes, size, schedule.segment)
         return None if tile is None or loose_pads(box, tile) else tile
 
-    return tile_to_scratch
+    return scratch_tile

@@ -148,24 +148,29 @@ def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
     the box of which this is a panel, or the box itself. A panel of more rows than those of a tile reads the others
     first.
     """
-    if schedule.processor.row_distances <= ROW_DISTANCES:
-        return 0
-    lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
-    for axis, steps in zip(box.axes, tile.extents, strict=True):
-        if steps > FEW_ROWS and axis.source_stride in lengths and (whole is box or axis.extent == steps):
-            return steps * axis.source_stride
-    return 0
+    across = _axis_of_rows(box, tile, whole, schedule)
+    return 0 if across is None else tile.extents[across] * box.axes[across].source_stride
 
 
 def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> tuple[int, int]:
     """Elements of all rows that a block of tiles reads, as in `rows_together`, and up to how many they are short."""
-    rows = rows_together(box, tile, box, schedule)
-    if not rows:
+    across = _axis_of_rows(box, tile, box, schedule)
+    if across is None:
         return 0, 0
-    across = next(i for i, steps in enumerate(tile.extents) if rows == steps * box.axes[i].source_stride)
     count = max([tile.extents[across], *(level.step for level in levels if level.axis == across)])
     most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * PAGE_LINES * schedule.lanes)
     return count * box.axes[across].source_stride, most
+
+
+def _axis_of_rows(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int | None:
+    """The axis from row to row of a tile, where rows follow each other and it is not known how long they are."""
+    if schedule.processor.row_distances <= ROW_DISTANCES:
+        return None
+    lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
+    for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)):
+        if steps > FEW_ROWS and axis.source_stride in lengths and (whole is box or axis.extent == steps):
+            return i
+    return None
 
 
 def _off_pages(ahead: int, unit: int, lanes: int) -> int:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group
-from layout_ir.layouts.panel_of_step import MOST_BYTES, PARTS, boxes_of_steps, panel_of_step
-from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.lowering.parts import Part, scratch_tile
+from layout_ir.layouts.panel_of_step import MOST_BYTES, PARTS, group_of_steps
+from layout_ir.lowering.parts import Part, step_panel
 from layout_ir.lowering.schedule import Schedule, of_short_vectors
 
 TOGETHER_BYTES = 20 << 10
@@ -52,30 +51,32 @@ def whole_steps(parts: Sequence[Part], source_size: int, schedule: Schedule) -> 
     """All parts, those together that fill steps."""
     left = list(parts)
     while left:
-        first = left[0]
-        taken = _filling(left) if first.panel is not None else []
-        if taken:
-            yield _together([left[i] for i in taken], source_size, schedule)
-        else:
+        found = _filling(left) if left[0].panel is not None else None
+        if found is None:
             taken = [0]
-            # what is mostly pads takes as long by tiles that write parts of lines
-            by_tiles = first.panel is None or first.group.main.is_padded
-            short = None if by_tiles else _short_panel(first.group, source_size, schedule)
-            yield WholeSteps(first.group, (first,), short=short)
+            yield _alone(left[0], source_size, schedule)
+        else:
+            group, taken = found
+            yield _together(group, [left[i] for i in taken], source_size, schedule)
         left = [part for i, part in enumerate(left) if i not in taken]
 
 
-def _filling(parts: Sequence[Part]) -> list[int]:
-    """The positions of parts that fill steps together with the first."""
+def _filling(parts: Sequence[Part]) -> tuple[Group, list[int]] | None:
+    """The parts that fill steps together with the first one, as a group, and their positions; None if none do."""
     if any(len(part.group.boxes) > 1 or part.group.main.is_fill for part in parts):
-        return []
-    return boxes_of_steps([part.group.main for part in parts])
+        return None
+    return group_of_steps([part.group.main for part in parts])
 
 
-def _together(parts: Sequence[Part], source_size: int, schedule: Schedule) -> WholeSteps:
-    boxes = [part.group.main for part in parts]
-    group = Group.of(boxes, max(axis.destination_stride for axis in boxes[0].axes))
-    together = _panel(group, source_size, schedule, schedule, TOGETHER_BYTES)
+def _alone(part: Part, source_size: int, schedule: Schedule) -> WholeSteps:
+    # what is mostly pads takes as long by tiles that write parts of lines
+    by_tiles = part.panel is None or part.group.main.is_padded
+    short = None if by_tiles else _short_panel(part.group, source_size, schedule)
+    return WholeSteps(part.group, (part,), short=short)
+
+
+def _together(group: Group, parts: Sequence[Part], source_size: int, schedule: Schedule) -> WholeSteps:
+    together = step_panel(group, source_size, schedule, TOGETHER_BYTES)
     short = None if together is None else _short_panel(group, source_size, schedule)
     return WholeSteps(group, tuple(parts), together, short)
 
@@ -85,14 +86,5 @@ def _short_panel(group: Group, source_size: int, schedule: Schedule) -> Panel | 
     short = of_short_vectors(schedule)
     if short is None:
         return None
-    part = PARTS[0][0] * schedule.lanes // LINE_BYTES
-    of_part = _panel(group, source_size, schedule, short, MOST_BYTES, part)
-    return of_part or _panel(group, source_size, schedule, short, MOST_BYTES)
-
-
-def _panel(
-    group: Group, source_size: int, schedule: Schedule, filling: Schedule, most_bytes: int, part: int | None = None
-) -> Panel | None:
-    width = LINE_BYTES // schedule.lanes
-    carries = not schedule.threads
-    return panel_of_step(group, scratch_tile(filling), source_size, width, most_bytes, carries=carries, part=part)
+    of_part = step_panel(group, source_size, schedule, MOST_BYTES, row_bytes=PARTS[0][0], filling=short)
+    return of_part or step_panel(group, source_size, schedule, MOST_BYTES, filling=short)

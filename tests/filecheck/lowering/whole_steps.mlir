@@ -20,3 +20,12 @@ func.func @planes(%x: tensor<?x512x?x?xf32, #layout.format<"NHWC">>) -> tensor<?
   %y = layout.reorder %x : tensor<?x512x?x?xf32, #layout.format<"NHWC">> to tensor<?x512x?x?xf32, #layout.format<"NCHW">>
   func.return %y : tensor<?x512x?x?xf32, #layout.format<"NCHW">>
 }
+
+// what is mostly pads is left to tiles where images hold no vector of a line
+// CHECK-LABEL: void mostly_pads(
+// CHECK-NOT:     == 0 && h_w >= 16
+// CHECK:         if (h_w >= 16) {
+func.func @mostly_pads(%x: tensor<?x3x?x?xi8, #layout.format<"NCHW">>) -> tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">> {
+  %y = layout.reorder %x : tensor<?x3x?x?xi8, #layout.format<"NCHW">> to tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">>
+  func.return %y : tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">>
+}
