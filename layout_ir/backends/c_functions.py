@@ -15,7 +15,7 @@ from layout_ir.backends.c_family import Count, FamilyPrinter
 from layout_ir.backends.c_prelude import Prelude
 from layout_ir.backends.c_types import element_type
 from layout_ir.backends.c_vectors import VectorRules
-from layout_ir.backends.c_vocabulary import C_VOCABULARY
+from layout_ir.backends.c_vocabulary import C_VOCABULARY, OUTLINED
 from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
@@ -92,7 +92,7 @@ class CPrinter(FamilyPrinter):
         """What stands in front of a function that only the module sees."""
         if op.is_declaration or not is_private(op):
             return ""
-        return "static __attribute__((noinline)) " if NO_INLINE in op.attributes else "static "
+        return OUTLINED if NO_INLINE in op.attributes else "static "
 
     def print_block(self, block: Block) -> None:
         """

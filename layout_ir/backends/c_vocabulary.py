@@ -6,6 +6,9 @@ import re
 
 from layout_ir.backends.names import Vocabulary
 
+OUTLINED = "static __attribute__((noinline)) "
+"""In front of a function that was outlined, which compilers are not to put back into the one that calls it."""
+
 C_KEYWORDS = frozenset(
     """
     auto break case char const continue default do double else enum extern float for goto if inline int long register

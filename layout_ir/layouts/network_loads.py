@@ -74,7 +74,16 @@ def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
     has_holes = any(destination == PAD for row in rows for _, destination in row)
     if len(rows[0]) >= lanes and not has_holes:
         return Reach()
-    return replace(reach, before=min(reach.before, lanes), behind=min(reach.behind, lanes))
+    near = replace(reach, before=min(reach.before, lanes), behind=min(reach.behind, lanes))
+    return replace(near, keeps_to_lines=reach.keeps_to_lines and _may_leave_lines(rows, lanes, near))
+
+
+def _may_leave_lines(rows: Sequence[Row], lanes: int, reach: Reach) -> bool:
+    """Whether there is a way to read that reaches into too many lines without an element of the tile."""
+    wanted = {source // lanes for row in rows for source, to in row if source is not None and to != PAD}
+    end = max((row[-1][0] or 0 for row in rows), default=0) + reach.behind
+    within = end // lanes + 1 - -reach.before // lanes
+    return within - len(wanted) > SHARE_OF_OTHER_LINES * len(wanted)
 
 
 def _widths(rows: Sequence[Row], lanes: int) -> list[int]:

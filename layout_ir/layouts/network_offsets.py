@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from layout_ir.layouts.network_gather import PAD, runs_of
+from layout_ir.layouts.network_loads import Element, Row
 
 DISTANCE = 1 << 40
 """From one run to the next in that form; no run is as long."""
+
+
+@dataclass(frozen=True)
+class Formed:
+    """A tile whose offsets in the destination are in one form."""
+
+    rows: tuple[tuple[Element, ...], ...]
+    pads: tuple[int, ...]
+
+    offsets: Mapping[int, int]
+    """What stood for each of them."""
+
+
+def formed(rows: Sequence[Row], pads: Sequence[int]) -> Formed:
+    """The rows of a tile and its pads in one form."""
+    form = in_one_form([[destination for _, destination in row] for row in rows], pads)
+    return Formed(
+        tuple(tuple((source, form[destination]) for source, destination in row) for row in rows),
+        tuple(form[offset] for offset in pads),
+        {place: offset for offset, place in form.items()},
+    )
 
 
 def in_one_form(rows: Sequence[Sequence[int]], pads: Sequence[int]) -> dict[int, int]:

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from layout_ir.layouts.network_builder import build_network
 from layout_ir.layouts.network_gather import PAD, Goal
 from layout_ir.layouts.network_loads import Element, Reach, Row, readings, useful_reach
-from layout_ir.layouts.network_offsets import in_one_form
+from layout_ir.layouts.network_offsets import Formed, formed
 from layout_ir.layouts.network_rotation import rotate
 from layout_ir.layouts.shuffle_network import Network
 
@@ -46,14 +46,19 @@ def find_network(
     `reach`: what else of the source may be read. `segment`: elements of 16 bytes, within which shuffles are cheap;
     all lanes by default. `limit`: the cost from which on a network is of no use.
     """
-    form = in_one_form([[destination for _, destination in row] for row in rows], pads)
-    formed = tuple(tuple((source, form[destination]) for source, destination in row) for row in rows)
-    formed_pads = tuple(form[offset] for offset in pads)
-    network = _search(formed, formed_pads, lanes, useful_reach(rows, lanes, reach), segment or lanes).below(limit)
+    return find_formed(formed(rows, pads), lanes, reach, segment, limit)
+
+
+def find_formed(
+    tile: Formed, lanes: int, reach: Reach, segment: int | None = None, limit: float = math.inf
+) -> Network | None:
+    """The same for a tile whose offsets are in one form already; those of the network are the tile's own."""
+    reach = useful_reach(tile.rows, lanes, reach)
+    network = _search(tile.rows, tile.pads, lanes, reach, segment or lanes).below(limit)
     if network is None:
         return None
-    back = {place: offset for offset, place in form.items()}
-    return replace(network, stores=tuple(replace(store, offset=back[store.offset]) for store in network.stores))
+    stores = (replace(store, offset=tile.offsets[store.offset]) for store in network.stores)
+    return replace(network, stores=tuple(stores))
 
 
 @dataclass

@@ -19,12 +19,12 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.fill_tile import fill_extents, fill_network
-from layout_ir.layouts.network_gather import PAD
-from layout_ir.layouts.network_loads import Element, Reach
-from layout_ir.layouts.network_search import ROWS_GATHERED, find_network
+from layout_ir.layouts.network_loads import Reach
+from layout_ir.layouts.network_search import find_formed
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.tile_elements import tile_elements
 from layout_ir.layouts.tile_runs import Run, destination_rows, fitting_run, runs_over_holes, source_runs
 
 ELEMENT_LIMIT = 4096
@@ -269,9 +269,9 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: fl
             return None
     if math.prod(extents) > ELEMENT_LIMIT:
         return None
-    elements, pads = _elements(axes, run, rows, extents)
+    elements = tile_elements(axes, run, rows, extents)
     limit = min(INSTRUCTION_LIMIT, limit * math.prod(extents))
-    network = find_network(elements, pads, vectors.lanes, vectors.reach, vectors.segment, limit)
+    network = find_formed(elements, vectors.lanes, vectors.reach, vectors.segment, limit)
     if network is None:
         return None
     return Tile(tuple(extents), network)
@@ -283,43 +283,3 @@ def _extents(axes: Sequence[Axis], run: Run, rows: Run) -> list[int]:
         axis.extent if not axis.is_full and run.get(i) == axis.valid else run.get(i, 1) * rows.get(i, 1)
         for i, axis in enumerate(axes)
     ]
-
-
-def _elements(
-    axes: Sequence[Axis], run: Run, rows: Run, extents: Sequence[int]
-) -> tuple[list[list[Element]], list[int]]:
-    """The rows of a tile with the offsets of their elements, and the pads that are in no row."""
-    row_axes = sorted(rows, key=lambda i: -axes[i].destination_at(1) if axes[i].extent > 1 else 0)
-    run_axes = sorted(run, key=lambda i: -axes[i].source_stride)
-    steps_of_rows = [
-        tuple(step * run.get(i, 1) for i, step in zip(row_axes, steps, strict=True))
-        for steps in itertools.product(*(range(rows[i]) for i in row_axes))
-    ]
-    if sum(_is_valid(axes, row_axes, steps) for steps in steps_of_rows) <= ROWS_GATHERED // 2:
-        steps_of_rows = [steps for steps in steps_of_rows if _is_valid(axes, row_axes, steps)]
-    inside = {
-        sum(axes[i].source_at(step) for i, step in zip(run_axes, steps, strict=True)): sum(
-            axes[i].destination_at(step) for i, step in zip(run_axes, steps, strict=True)
-        )
-        for steps in itertools.product(*(range(run[i]) for i in run_axes))
-    }
-    length = max(inside) + 1  # holes are elements too
-    elements: list[list[Element]] = []
-    for row in steps_of_rows:
-        source = sum(axes[i].source_at(step) for i, step in zip(row_axes, row, strict=True))
-        target = sum(axes[i].destination_at(step) for i, step in zip(row_axes, row, strict=True))
-        places = [target + inside[place] if place in inside else PAD for place in range(length)]
-        is_valid = _is_valid(axes, row_axes, row)
-        elements.append([(source + place if is_valid else None, to) for place, to in enumerate(places)])
-    covered = {destination for row in elements for _, destination in row} - {PAD}
-    if len(covered) == math.prod(extents):
-        return elements, []
-    everything = [
-        sum(axis.destination_at(step) for axis, step in zip(axes, steps, strict=True))
-        for steps in itertools.product(*map(range, extents))
-    ]
-    return elements, [destination for destination in everything if destination not in covered]
-
-
-def _is_valid(axes: Sequence[Axis], positions: Sequence[int], steps: Sequence[int]) -> bool:
-    return all(step < axes[i].valid for i, step in zip(positions, steps, strict=True))

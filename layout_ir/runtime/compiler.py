@@ -135,6 +135,11 @@ def _processor_vector_bytes() -> int:
     return 32 if "avx2" in words else 16
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
     """Flags that a C text is compiled with where the compiler takes them."""
     most_at_once = max(piece.count(SHUFFLE) for piece in re.split(r"[{}]\n", source))
@@ -152,11 +157,12 @@ def compile_library(compiler: Compiler, source: Path, library: Path, flags: tupl
     """
     Compile the C file `source` to the shared library `library`; returns the flags that the compiler took.
 
-    A compiler without OpenMP, or one that does not know the processor, is called again without those flags. Raises
-    `LayoutError` with the command and the compiler's own words when it fails.
+    A long text is compiled in several units at once, whose files are put beside the library, or as a whole where that
+    fails. A compiler without OpenMP, or one that does not know the processor, is called again without those flags.
+    Raises `LayoutError` with the command and the compiler's own words when it fails.
     """
     wanted = flags
-    while True:
+    while not _compile_at_once(compiler, source, library, wanted):
         status, failure = _run((*compiler.command, *wanted, str(source), "-o", str(library)))
         if status == 0:
             return wanted
@@ -164,6 +170,30 @@ def compile_library(compiler: Compiler, source: Path, library: Path, flags: tupl
         if not refused:
             raise LayoutError(failure)
         wanted = tuple(flag for flag in wanted if flag not in refused)
+    return wanted
+
+
+def _compile_at_once(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> bool:
+    """Compile a text that is worth it in several units at once; whether that was done."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from layout_ir.runtime.compilation_units import compilation_units
+
+    units = compilation_units(source.read_text(encoding="utf-8"), processors())
+    if len(units) == 1:
+        return False
+    sources = [library.with_suffix(f".{number}.c") for number in range(len(units))]
+    objects = [path.with_suffix(".o") for path in sources]
+    for path, unit in zip(sources, units, strict=True):
+        path.write_text(unit, encoding="utf-8")
+
+    def is_compiled(path: Path, compiled: Path) -> bool:
+        return _run((*compiler.command, *flags, "-c", str(path), "-o", str(compiled)))[0] == 0
+
+    with ThreadPoolExecutor(len(units)) as threads:
+        if not all(threads.map(is_compiled, sources, objects)):
+            return False
+    return _run((*compiler.command, *flags, *map(str, objects), "-o", str(library)))[0] == 0
 
 
 def _refused(message: str, flags: tuple[str, ...]) -> list[str]:

@@ -112,8 +112,10 @@ def compile_for(module: ModuleOp, names: list[str], target: Target, threads: int
     from layout_ir.runtime.signature import Signature
 
     signatures = [Signature(find_function(module, name)) for name in names]
-    lowered, source = lower_to_c(module, target)
-    written = written_by(lowered)
+    with _no_collection():
+        lowered, source = lower_to_c(module, target)
+        written = written_by(lowered)
+        del lowered  # or it would be taken for what lives on, until one long search for garbage finds many such modules
     return [signature.kernel(source, written[signature.name], threads) for signature in signatures]
 
 

@@ -1,0 +1,90 @@
+"""
+Where the elements of a tile are in the source and in the destination.
+
+Tiles of many boxes are alike but for what they do not walk, and are asked for again and again: those of the last boxes
+are remembered.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from layout_ir.layouts.network_gather import PAD
+from layout_ir.layouts.network_loads import Element
+from layout_ir.layouts.network_offsets import Formed, formed
+from layout_ir.layouts.network_search import NETWORKS_REMEMBERED, ROWS_GATHERED
+from layout_ir.layouts.plan import Axis
+from layout_ir.layouts.tile_runs import Run
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """An axis with the steps that a tile takes of it, in a run of the source and in rows of runs."""
+
+    axis: Axis
+    run: int
+    rows: int
+    steps: int
+    """The pads behind a run are steps too."""
+
+    def is_valid(self, row: int) -> bool:
+        """Whether a row of the tile copies."""
+        return row * self.run < self.axis.valid
+
+
+def tile_elements(axes: Sequence[Axis], run: Run, rows: Run, extents: Sequence[int]) -> Formed:
+    """The elements of a tile row by row, and the pads that are in no row."""
+    walks: list[_Walk] = []
+    for i, (axis, steps) in enumerate(zip(axes, extents, strict=True)):
+        if steps > 1 or not axis.is_full:
+            of_tile = replace(axis, name="", extent=steps, valid=steps) if axis.is_full else replace(axis, name="")
+            walks.append(_Walk(of_tile, run.get(i, 1), rows.get(i, 1), steps))
+    return _elements(tuple(walks))
+
+
+@lru_cache(maxsize=NETWORKS_REMEMBERED)
+def _elements(walks: tuple[_Walk, ...]) -> Formed:
+    rows, covered = _rows(walks)
+    if len(covered) == math.prod(walk.steps for walk in walks):
+        return formed(rows, [])
+    everything = [
+        sum(walk.axis.destination_at(step) for walk, step in zip(walks, steps, strict=True))
+        for steps in itertools.product(*(range(walk.steps) for walk in walks))
+    ]
+    return formed(rows, [destination for destination in everything if destination not in covered])
+
+
+def _rows(walks: Sequence[_Walk]) -> tuple[list[list[Element]], set[int]]:
+    """The elements of every row, and the offsets in the destination that they have."""
+    outer = sorted(walks, key=lambda walk: -walk.axis.destination_at(1) if walk.axis.extent > 1 else 0)
+    numbers = list(itertools.product(*(range(walk.rows) for walk in outer)))
+    valid = [row for row in numbers if all(walk.is_valid(step) for walk, step in zip(outer, row, strict=True))]
+    if len(valid) <= ROWS_GATHERED // 2:
+        numbers = valid
+    inside = _run_of(walks)
+    copies = set(valid)
+    elements: list[list[Element]] = []
+    covered: set[int] = set()
+    for row in numbers:
+        steps = [step * walk.run for walk, step in zip(outer, row, strict=True)]
+        source = sum(walk.axis.source_at(step) for walk, step in zip(outer, steps, strict=True))
+        target = sum(walk.axis.destination_at(step) for walk, step in zip(outer, steps, strict=True))
+        places = [PAD if place is None else target + place for place in inside]
+        covered.update(places)
+        is_copy = row in copies
+        elements.append([(source + number if is_copy else None, place) for number, place in enumerate(places)])
+    return elements, covered - {PAD}
+
+
+def _run_of(walks: Sequence[_Walk]) -> list[int | None]:
+    """The offset in the destination of every element of a run, from the first one; None for holes of the source."""
+    inner = sorted(walks, key=lambda walk: -walk.axis.source_stride)
+    offsets: dict[int, int] = {}
+    for steps in itertools.product(*(range(walk.run) for walk in inner)):
+        source = sum(walk.axis.source_at(step) for walk, step in zip(inner, steps, strict=True))
+        offsets[source] = sum(walk.axis.destination_at(step) for walk, step in zip(inner, steps, strict=True))
+    return [offsets.get(place) for place in range(max(offsets) + 1)]  # holes are elements too
