@@ -124,6 +124,8 @@ def _group_sizes(rows: Sequence[Row], lanes: int) -> list[int]:
     """Powers of two by which rows may be exchanged; by 1 they are just gathered."""
     count = len(rows)
     if count & (count - 1) == 0:
+        if count > lanes and any(source is None for source, _ in rows[-1]):
+            return [lanes]  # pads are rows that need no vectors
         return ([count] if count <= lanes else []) + ([1] if 1 < count <= ROWS_GATHERED else [])
     if count <= ROWS_GATHERED:
         return [1]

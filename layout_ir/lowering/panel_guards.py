@@ -26,6 +26,7 @@ from layout_ir.layouts.tiling import walked_cells
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long
@@ -125,9 +126,11 @@ class PanelGuards:
         """
         Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
 
-        None where tiles always do, or write so many lines twice that panels pay in any case.
+        None where tiles always do, or write so many lines twice, or read so many, that panels pay in any case.
         """
         assert self.builder.unknown is not None
+        if picks_from_lines(self.group.main, self.schedule):
+            return None
         products: dict[int, None] = {}
         for box in self.group.boxes:
             tile = tile_of(box, self.schedule, self.buffers.source_size)

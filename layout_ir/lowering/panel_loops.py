@@ -31,6 +31,7 @@ from layout_ir.lowering.panel_requests import (
     ends_ahead,
     is_asked_before,
     line_behind,
+    sequence_ahead,
 )
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
@@ -180,9 +181,11 @@ class _Filler:
         return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
 
     def _ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
-        """How far ahead the source is asked for: along what is read forward, or where the next panel lies."""
-        if not schedule.preferences.prefetch_tiles and (forward := read_forward(box, tile, levels, schedule)):
-            return forward
+        """How far ahead the source is asked for: along what is read forward, and where the next panel lies."""
+        if not schedule.preferences.prefetch_tiles:
+            next_panel_begins = sequence_ahead(self.panel, list(self.starts), schedule)
+            if ahead := max(next_panel_begins, read_forward(box, tile, levels, schedule)):
+                return ahead
         row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
         row_bytes = row * LINE_BYTES // schedule.lanes
         is_long = row_bytes >= (LONG_ROW_BYTES if len(tile.network.loads) < MANY_ROWS else LONG_ROW_BYTES // 4)

@@ -11,13 +11,14 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
 from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
-from layout_ir.layouts.panel_of_step import MOST_BYTES, PARTS, SMALL_STEP_BYTES, WHOLE_BYTES, panel_of_step, step_axis
+from layout_ir.layouts.panel_of_step import PARTS, WHOLE_BYTES, most_bytes_of_step, panel_of_step, step_axis
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.source_region import takes_parts
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
@@ -117,8 +118,10 @@ def _panels_of_steps(
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
     parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in PARTS]
+    if picks_from_lines(group.main, schedule):
+        return step_panel(group, source_size, schedule, WHOLE_BYTES), (), None
     if not all(parts):  # a step has no more rows than the longest one
-        most = MOST_BYTES if in_step is None else SMALL_STEP_BYTES
+        most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step
     of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
     return step_panel(group, source_size, schedule, WHOLE_BYTES), of_parts, in_step
@@ -182,6 +185,8 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
         return WRITES_PARTS
     if len(group.boxes) > 1 and any(box.is_fill for box in group.boxes):
         return "write pads in a second pass"
+    if picks_from_lines(group.main, schedule):
+        return "read four lines and more for each that they write"
     box, tile = group.main, tiles[group.boxes.index(group.main)]
     assert tile is not None
     if box.is_fill or any(is_symbolic(axis.extent) for axis in box.axes):

@@ -89,6 +89,9 @@ PANELS: tuple[Case, ...] = (
     ("onednn:nChw16c", "NHWC", (None, 35, None, None), "f32", 0),
     ("onednn:nChw32c", "NHWC", (None, 70, None, None), "f16", 0),
     ("onednn:nChw16c", "NHWC", ALL, "f32", 0),
+    ("onednn:nChw16c", "NCHW", (None, 4, None, None), "f32", 0),
+    ("NCHW", "onednn:nChw32c", (None, 16, None, None), "i8", 0),
+    ("NHWC", "NCHW", (None, 3, None, None), "f32", 0),
     ("onednn:ab", "onednn:ba", (None, None), "f64", 0),
 )
 """Whose tiles write lines in parts."""

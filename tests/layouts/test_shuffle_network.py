@@ -101,6 +101,16 @@ def test_transposes_of_all_sizes(rows: int, columns: int, lanes: int):
         assert find_network(transpose(rows, columns), [], lanes) is not None
 
 
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("valid", [1, 3, 4])
+def test_rows_of_pads_need_no_vectors(valid: int, lanes: int):
+    """Planes of fewer channels than a block has: more rows than lanes, of which few are read."""
+    rows = transpose(2 * lanes, lanes)
+    padded = [row if i < valid else [(None, to) for _, to in row] for i, row in enumerate(rows)]
+    network = check(padded, [], lanes)
+    assert sum(isinstance(value, Load) for value in network.values) == valid
+
+
 @pytest.mark.parametrize("seed", range(150))
 def test_random_tiles(seed: int):
     """Rows anywhere in the source, destinations in the order of permuted digits, with gaps, rows of pads, more pads."""

@@ -98,6 +98,29 @@ def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
     assert set(re.findall(r"prefetch\(&source\[\S+(?: \+ \d+)?\] \+ (\d+)\)", text)) == {"80"}  # of rows of 160
 
 
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "expected"),
+    [
+        ("onednn:nChw16c", "NCHW", (334, 4, 113, 111), "f32", 16 * 1056 + 8),  # one sequence of lines: the next panel
+        ("NHWC", "NCHW", (80, 64, 57, 57), "f32", 64 * 32 + 8),
+        ("onednn:nChw16c", "NCHW", (None, 4, None, None), "f32", 16 * 1024 + 8),
+        ("onednn:nChw32c", "NCHW", (80, 35, 57, 57), "f32", 1536),  # every second line is left out
+        ("onednn:nChw16c", "NCHW", (80, 19, 57, 57), "f32", 1280),  # ends after three panels
+    ],
+)
+def test_panels_ask_for_where_the_next_one_begins(
+    source: str, destination: str, shape: tuple[int | None, ...], dtype: str, expected: int
+):
+    module = reorder_module(layout(source), layout(destination), shape, dtype)
+    found: dict[str, set[str]] = {}
+    for processor in (ZEN_4, ICE_LAKE):
+        _, text = lower_to_c(module, Target(64, panels=True, processor=processor))
+        filling = re.findall(r"float panel\w*\[\d+\];(.*?)(?=float panel|\Z)", text, re.DOTALL)
+        found[processor] = {ahead for part in filling for ahead in re.findall(r"\] \+ (\d+), 0", part)}
+    assert str(expected) in found[ZEN_4]
+    assert str(16 * 1056 + 8) not in found[ICE_LAKE]
+
+
 def test_a_number_of_tiles_that_was_asked_for_is_kept():
     module = reorder_module(layout("NHWC"), layout("NCHW"), (512, 64, 56, 60), "f32")
     text = explain_module(Context(), module, Target(vector_bytes=64, preferences=Preferences(prefetch_tiles=3)))

@@ -14,7 +14,7 @@ from reorder_batch import SENTINEL, Reorder, lowered, pad_bits
 import layout_ir as li
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
-from layout_ir.layouts import panel_choice, panel_steps
+from layout_ir.layouts import panel_choice, panel_of_step, panel_steps
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
@@ -139,9 +139,10 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
     """
     with pytest.MonkeyPatch.context() as patch:
         for module in (parts_of_plans, whole_steps):
-            patch.setattr(module, "MOST_BYTES", whole)
             patch.setattr(module, "PARTS", ((64, whole // 16), (128 if parts else 256, whole)))
-        patch.setattr(parts_of_plans, "SMALL_STEP_BYTES", whole)
+        for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES", "SMALL_STEP_BYTES", "MOST_BYTES"):
+            patch.setattr(panel_of_step, name, whole)
+        patch.setattr(whole_steps, "MOST_BYTES", whole)
         patch.setattr(parts_of_plans, "WHOLE_BYTES", 512 if parts else whole)
         patch.setattr(whole_steps, "TOGETHER_BYTES", whole)
         for name, model in MODELS.items():

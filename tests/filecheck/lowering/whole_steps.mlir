@@ -29,3 +29,23 @@ func.func @mostly_pads(%x: tensor<?x3x?x?xi8, #layout.format<"NCHW">>) -> tensor
   %y = layout.reorder %x : tensor<?x3x?x?xi8, #layout.format<"NCHW">> to tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">>
   func.return %y : tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">>
 }
+
+// images of few planes at once only where they are small, and in one row as far as small panels have long runs
+// CHECK-LABEL: void few_planes(
+// CHECK:         [[PLANES:h_w_x3]] <= 8192
+// CHECK-LABEL: void few_rows(
+// CHECK:         [[ROWS:h_w_x3]] <= 5120
+// CHECK-LABEL: void more_rows(
+// CHECK:         [[OTHERS:h_w_x35]] <= 40960
+func.func @few_planes(%x: tensor<?x3x?x?xi8, #layout.format<"NCHW">>) -> tensor<?x3x?x?xi8, #layout.format<"NHWC">> {
+  %y = layout.reorder %x : tensor<?x3x?x?xi8, #layout.format<"NCHW">> to tensor<?x3x?x?xi8, #layout.format<"NHWC">>
+  func.return %y : tensor<?x3x?x?xi8, #layout.format<"NHWC">>
+}
+func.func @few_rows(%x: tensor<?x3x?x?xf32, #layout.format<"NHWC">>) -> tensor<?x3x?x?xf32, #layout.format<"NCHW">> {
+  %y = layout.reorder %x : tensor<?x3x?x?xf32, #layout.format<"NHWC">> to tensor<?x3x?x?xf32, #layout.format<"NCHW">>
+  func.return %y : tensor<?x3x?x?xf32, #layout.format<"NCHW">>
+}
+func.func @more_rows(%x: tensor<?x35x?x?xf32, #layout.format<"NHWC">>) -> tensor<?x35x?x?xf32, #layout.format<"NCHW">> {
+  %y = layout.reorder %x : tensor<?x35x?x?xf32, #layout.format<"NHWC">> to tensor<?x35x?x?xf32, #layout.format<"NCHW">>
+  func.return %y : tensor<?x35x?x?xf32, #layout.format<"NCHW">>
+}
