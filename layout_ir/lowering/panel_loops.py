@@ -169,11 +169,12 @@ class _Filler:
 
     def _asking(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> LoopLevel:
         """How the source is asked for: a region ahead where panels take regions."""
+        is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)
         if self.panel.region is not None:
-            return LoopLevel(0, 1, steps_apart=self.panel.group.main.axes[self.panel.region].source_stride)
+            apart = self.panel.group.main.axes[self.panel.region].source_stride
+            return LoopLevel(0, 1, steps_apart=apart, is_asked_for=is_asked_for)
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
-            is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)
             ahead = self._ahead(box, tile, levels, schedule)
             together = rows_together(box, tile, self.panel.group.boxes[self.position], schedule) if ahead else 0
             return LoopLevel(0, 1, prefetch=ahead, rows_together=together, is_asked_for=is_asked_for)
