@@ -113,3 +113,25 @@ func.func @unknown(%x: !unknown_planes, %y: !unknown_pixels) {
   layout.copy %x, %y : !unknown_planes to !unknown_pixels
   func.return
 }
+
+!few_of_blocks = memref<16x4x64x64xf32, #layout.format<"onednn:nChw16c">>
+!few_planes = memref<16x4x64x64xf32>
+
+// what reads far more lines than it writes goes by panels on Zen 4 where the destination begins at a line as well, and
+// asks for what the next panel reads, half a line further: once, as it is asked for while this one is written too
+// ENDS-LABEL:     func.func @picked(
+// ENDS:             scf.if
+// ENDS-NOT:         alloca
+// ENDS:             vector.load %{{.*}} {prefetch = 1280 : index}
+// ENDS-NOT:         alloca
+// ENDS:           } else {
+// ZEN-ENDS-LABEL: func.func @picked(
+// ZEN-ENDS:         scf.if
+// ZEN-ENDS-NEXT:      memref.alloca() {{.*}} : memref<848xf32>
+// ZEN-ENDS:           vector.load %{{.*}} {prefetch = 3336 : index, locality = 2 : index} : memref<1048576xf32>
+// ZEN-ENDS:           scf.for %c_d_ahead
+// ZEN-ENDS:         } else {
+func.func @picked(%x: !few_of_blocks, %y: !few_planes) {
+  layout.copy %x, %y : !few_of_blocks to !few_planes
+  func.return
+}
