@@ -50,7 +50,7 @@ def readings(
     A short row is one vector of the next power of two, and again one of all lanes; rows stay as they are where no
     vectors are within reach. `is_exchanged`: whether rows are exchanged all together, so that some can be blended.
     """
-    end = max((row[-1][0] or 0 for row in rows), default=0) + reach.behind
+    end = _end(rows, reach)
 
     def is_within(choice: tuple[Sequence[Row], Blends]) -> bool:
         ends = [(row[0][0], row[-1][0]) for row in choice[0]]
@@ -80,10 +80,19 @@ def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
 
 def _may_leave_lines(rows: Sequence[Row], lanes: int, reach: Reach) -> bool:
     """Whether there is a way to read that reaches into too many lines without an element of the tile."""
-    wanted = {source // lanes for row in rows for source, to in row if source is not None and to != PAD}
-    end = max((row[-1][0] or 0 for row in rows), default=0) + reach.behind
-    within = end // lanes + 1 - -reach.before // lanes
-    return within - len(wanted) > SHARE_OF_OTHER_LINES * len(wanted)
+    wanted = len(_wanted_lines(rows, lanes))
+    within = _end(rows, reach) // lanes + 1 - -reach.before // lanes
+    return within - wanted > SHARE_OF_OTHER_LINES * wanted
+
+
+def _end(rows: Sequence[Row], reach: Reach) -> int:
+    """The last element that may be read."""
+    return max((row[-1][0] or 0 for row in rows), default=0) + reach.behind
+
+
+def _wanted_lines(rows: Sequence[Row], lanes: int) -> set[int]:
+    """The lines that hold an element of the tile, if it begins at one."""
+    return {source // lanes for row in rows for source, to in row if source is not None and to != PAD}
 
 
 def _widths(rows: Sequence[Row], lanes: int) -> list[int]:
@@ -99,7 +108,7 @@ def _widths(rows: Sequence[Row], lanes: int) -> list[int]:
 def _other_lines(rows: Sequence[Row], lanes: int) -> float:
     """Lines that rows reach into without an element of theirs, for every line with one, if the tile begins at one."""
     read = {source // lanes for row in rows for source, _ in row if source is not None}
-    wanted = {source // lanes for row in rows for source, to in row if source is not None and to != PAD}
+    wanted = _wanted_lines(rows, lanes)
     return len(read - wanted) / max(len(wanted), 1)
 
 

@@ -39,7 +39,6 @@ Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f
 WHOLE_BYTES = 20 << 10
 """Size of the largest step that is moved as one panel where there are such panels: of 7 x 7 these are faster."""
 
-
 FEW_ROWS_BYTES = 8 << 10
 """
 Size of the largest step that is moved as one panel where it has few rows of the source, which processors follow.

@@ -114,12 +114,12 @@ def _panels_of_steps(
     """The panels of one step of unknown size each, of parts, and within steps; None where the usual are as good."""
     if usual is None or (outer := step_axis(group)) is None:
         return None, (), None
+    if picks_from_lines(group.main, schedule):
+        return step_panel(group, source_size, schedule, WHOLE_BYTES), (), None
     in_step = None
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
     parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in PARTS]
-    if picks_from_lines(group.main, schedule):
-        return step_panel(group, source_size, schedule, WHOLE_BYTES), (), None
     if not all(parts):  # a step has no more rows than the longest one
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step

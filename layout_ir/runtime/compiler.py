@@ -185,13 +185,13 @@ def compile_library(compiler: Compiler, source: Path, library: Path, flags: tupl
 
 def _compile_at_once(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> bool:
     """Compile a text that is worth it in several units at once; whether that was done."""
-    from concurrent.futures import ThreadPoolExecutor
-
     from layout_ir.runtime.compilation_units import compilation_units
 
     units = compilation_units(source.read_text(encoding="utf-8"), processors())
     if len(units) == 1:
         return False
+    from concurrent.futures import ThreadPoolExecutor
+
     sources = [library.with_suffix(f".{number}.c") for number in range(len(units))]
     objects = [path.with_suffix(".o") for path in sources]
     for path, unit in zip(sources, units, strict=True):

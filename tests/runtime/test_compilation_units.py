@@ -96,6 +96,16 @@ def test_functions_that_several_units_may_call_are_in_none_alone() -> None:
 
 
 def test_what_fails_in_parts_is_compiled_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    behind = (
+        outlined("first", "(void)x;")
+        + "\n#define BEHIND 1\nvoid between(void) {\n}\n"
+        + outlined("second", "x = BEHIND;")
+    )
+    assert len(compilation_units(behind, 2)) == 2
+    assert compiled(behind, tmp_path, monkeypatch, 2)[-1] == "kernel.c"
+
+
+def test_errors_are_those_of_the_whole_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = outlined("first", "x += BEHIND;") + "\n#define BEHIND 1\n" + outlined("second", "x += BEHIND;")
     with pytest.raises(LayoutError, match=r"(?s)kernel\.c.*BEHIND"):
         compiled(text, tmp_path, monkeypatch, 2)
