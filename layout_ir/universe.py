@@ -52,6 +52,12 @@ def _outline_branches() -> type[ModulePass]:
     return OutlineBranchesPass
 
 
+def _split_vectors() -> type[ModulePass]:
+    from layout_ir.lowering.split_vectors import SplitVectorsPass
+
+    return SplitVectorsPass
+
+
 def _lower() -> type[ModulePass]:
     from layout_ir.lowering.pipeline import LowerPass
 
@@ -96,6 +102,7 @@ LAYOUT_UNIVERSE = Universe(
         "layout-to-loops": _to_loops,
         "layout-flatten": _flatten,
         "layout-outline-branches": _outline_branches,
+        "layout-split-vectors": _split_vectors,
         "layout-lower": _lower,
         "layout-to-images": _to_images,
         "layout-to-device": _to_device,

@@ -36,7 +36,7 @@ NO_WAIT = "nowait"
 Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
 
 
-def _repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
+def repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
     """The constant vector of `lanes` times a number."""
     if isinstance(value, FloatAttr):
         real = cast("FloatAttr[AnyFloat]", value)
@@ -83,7 +83,7 @@ class Constants:
         if key not in self._splats:
             assert isinstance(scalar.owner, arith.ConstantOp)
             assert self._last is not None
-            operation = arith.ConstantOp(_repeated(scalar.owner.value, lanes))
+            operation = arith.ConstantOp(repeated(scalar.owner.value, lanes))
             Builder(InsertPoint.after(self._last)).insert(operation)
             self._last = operation
             self._splats[key] = operation.result

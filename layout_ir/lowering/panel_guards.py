@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -28,6 +27,7 @@ from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.several_registers import takes_many_registers
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long
 from layout_ir.lowering.whole_units import line_products, rest_of_division
@@ -42,12 +42,13 @@ class PanelGuards:
     schedule: Schedule
     group: Group
 
-    def panels_pay(self) -> list[SSAValue]:
+    def panels_pay(self, panel: Panel) -> list[SSAValue]:
         """Whether the group is large enough, and tiles would write lines in parts."""
         conditions = self.is_large()
-        if self._line_products is not None:
+        products = self._line_products(panel)
+        if products is not None:
             total = bytes_behind_line(self.builder, self.buffers.destination)
-            for product in self._line_products:
+            for product in products:
                 rest = rest_of_division(self.builder, product, self.schedule.lanes)
                 total = self.builder.insert(arith.AddiOp(total, rest)).results[0]
             conditions.append(self.builder.compare(total, "ne", self.builder.constant(0)))
@@ -94,7 +95,7 @@ class PanelGuards:
         for extent, steps in _least_extents(panel, self._width):
             if is_symbolic(extent) and not all(self._holds(box, extent, steps) for box in self.group.boxes):
                 return self.schedule
-        if self._line_products is None:
+        if self._line_products(panel) is None:
             return replace(self.schedule, streams=False, prefetches=False)
         return replace(self.schedule, trusts_lines=True)
 
@@ -121,20 +122,24 @@ class PanelGuards:
             conditions.append(self.builder.compare(length, "uge", self.builder.constant(least)))
         return [*conditions, self.builder.compare(length, "ule", self.builder.constant(most))]
 
-    @cached_property
-    def _line_products(self) -> list[int] | None:
+    def _line_products(self, panel: Panel) -> list[int] | None:
         """
         Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
 
-        None where tiles always do, or write so many lines twice, or read so many, that panels pay in any case.
+        None where tiles always do, or write so many lines twice, or read so many, that panels pay in any case; or where
+        vectors take several registers, and either too many of them, or panels are one run each.
         """
         assert self.builder.unknown is not None
         if picks_from_lines(self.group.main, self.schedule):
+            return None
+        if self.schedule.register_lanes and not panel.rows:
             return None
         products: dict[int, None] = {}
         for box in self.group.boxes:
             tile = tile_of(box, self.schedule, self.buffers.source_size)
             if tile is None or walked_cells(box, tile) > self.schedule.processor.written_again:
+                return None
+            if takes_many_registers(tile, self.schedule):
                 return None
             numbers = line_products(box, tile, self.schedule.lanes, self.builder.unknown.symbols)
             if numbers is None:

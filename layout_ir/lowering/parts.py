@@ -20,6 +20,7 @@ from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
+from layout_ir.lowering.several_registers import shuffles_less, takes_many_registers
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
@@ -29,11 +30,17 @@ from layout_ir.lowering.tile_loops import parts_without_loose_pads
 WRITES_PARTS = "write lines in parts"
 """What tiles alone do wherever the destination begins."""
 
+DEAR_SHUFFLES = "take several registers for a vector, and dear shuffles"
+"""What tiles alone do where those that fill panels take fewer."""
+
 WORTH_TWO_PANELS = 1.2
 """What those of a destination that begins at a line cost more for any other, up to which one loop serves both."""
 
 SHORT_LINES = 4
 """Lines of the source that tiles read on up to which panels, which read longer rows or many at once, are faster."""
+
+WORTH_FEWER = 0.3
+"""What panels of several runs may cost at most where their tiles take fewer dear shuffles."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,9 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
     fault = _fault(group, source_size, schedule)
     inside = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
     at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
+    if not fault and inside:
+        at_line = _of_fewer_shuffles(group, source_size, schedule, writes_pads)
+        fault = DEAR_SHUFFLES if at_line else ""
     if fault == WRITES_PARTS and inside and at_line:
         costs, width = schedule.processor.costs_of_panels(at_lines=False), LINE_BYTES // schedule.lanes
         own, common = (
@@ -106,6 +116,21 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
     staged = None if fault else _staged(group, source_size, schedule, writes_pads)
     of_step, of_parts, in_step = _panels_of_steps(group, source_size, schedule, inside)
     return Part(group, inside, at_line, fault, of_step, of_parts, in_step, staged)
+
+
+def _of_fewer_shuffles(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Panel | None:
+    """Panels whose tiles take fewer dear shuffles than those that write lines; None where that does not pay."""
+    if not schedule.register_lanes:
+        return None
+    tile, filling = tile_of(group.main, schedule, source_size), _scratch_tile(schedule)(group.main, source_size)
+    if tile is None or filling is None or isinstance(tile, LineCopy) or not shuffles_less(filling, tile, schedule):
+        return None
+    panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=True)
+    if panel is None or not panel.rows:
+        return panel
+    costs, width = schedule.processor.costs_of_panels(at_lines=True), LINE_BYTES // schedule.lanes
+    pays = overhead(panel, costs, width, at_lines=True, threads=schedule.threads) <= WORTH_FEWER
+    return panel if pays else None
 
 
 def _panels_of_steps(
@@ -194,6 +219,8 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
     if walked_cells(box, tile) > schedule.processor.written_again:
         return "write many lines twice"
     levels = loop_levels(box, tile, replace(schedule, threads=False))
+    if takes_many_registers(tile, schedule):
+        return "take more registers than there are"
     if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
         return "read short pieces of the source, far from each other"
     return ""
@@ -229,7 +256,7 @@ def _scratch_tile(schedule: Schedule) -> ChooseTile:
     """How a box is moved to scratch."""
 
     def scratch_tile(box: Box, size: int) -> Tile | None:
-        tile = choose_tile(box, schedule.lanes, size, schedule.segment)
+        tile = choose_tile(box, schedule.register_lanes or schedule.lanes, size, schedule.segment)
         return None if tile is None or loose_pads(box, tile) else tile
 
     return scratch_tile

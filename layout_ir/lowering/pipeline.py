@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from layout_ir.lowering.flatten import FlattenPass
 from layout_ir.lowering.outline_branches import OutlineBranchesPass
 from layout_ir.lowering.resolve import ResolvePass
+from layout_ir.lowering.split_vectors import SplitVectorsPass
 from layout_ir.lowering.target import ANY_PROCESSOR, LoopOptions, Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
@@ -24,6 +25,8 @@ def lower(context: Context, module: ModuleOp, target: Target = ANY_PROCESSOR) ->
     module.verify()
     for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass.of(target), FlattenPass(), OutlineBranchesPass()):
         stage.apply(context, module)
+    if target.register_bytes < target.vector_bytes:
+        SplitVectorsPass(target.register_bytes).apply(context, module)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,9 @@ class Schedule:
     lanes: int
     """Elements of a vector."""
 
+    register_lanes: int = 0
+    """Elements of a register, if a vector takes several; 0 where it is one."""
+
     cells: int = 0
     """Cells of the destination that the copy writes."""
 
@@ -106,7 +109,10 @@ class Schedule:
     def __str__(self) -> str:
         traits = [name for name in ("streams", "panels", "prefetches", "threads") if getattr(self, name)]
         words = {"prefetches": "prefetches into a second level cache"} if self.processor.asks_second_level else {}
-        return f"vectors of {self.lanes} elements" + "".join(f", {words.get(trait, trait)}" for trait in traits)
+        vectors = f"vectors of {self.lanes} elements"
+        if self.register_lanes:
+            vectors += f" in registers of {self.register_lanes}"
+        return vectors + "".join(f", {words.get(trait, trait)}" for trait in traits)
 
 
 def choose_schedule(target: Target, element_bytes: int, cells: int, elements: int) -> Schedule:
@@ -116,13 +122,15 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     preferences = target.preferences
     streams = cells * element_bytes >= stream_bytes if preferences.streams is None else preferences.streams
     streams = streams and target.vector_bytes == LINE_BYTES
+    vector_bytes = target.vector_bytes if streams else min(target.vector_bytes, target.register_bytes)
     is_large = elements * element_bytes >= stream_bytes
     return Schedule(
-        lanes=target.vector_bytes // element_bytes,
+        lanes=vector_bytes // element_bytes,
         segment=SEGMENT_BYTES // element_bytes,
+        register_lanes=target.register_bytes // element_bytes if target.register_bytes < vector_bytes else 0,
         cells=cells,
         streams=streams,
-        narrows=not streams and cells * element_bytes < stream_bytes and target.vector_bytes == LINE_BYTES,
+        narrows=not streams and cells * element_bytes < stream_bytes and vector_bytes == LINE_BYTES,
         prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
         threads=target.threads,
         panels=target.panels and streams,
@@ -136,7 +144,8 @@ def of_short_vectors(schedule: Schedule) -> Schedule | None:
     """The schedule for extents that no tile fits into, with shorter vectors; None where vectors are as short."""
     if schedule.lanes <= SHORT_LANES:
         return None
-    return replace(schedule, lanes=SHORT_LANES, streams=False, prefetches=False, panels=False, narrows=False)
+    usual = replace(schedule, streams=False, prefetches=False, panels=False, narrows=False)
+    return replace(usual, lanes=SHORT_LANES, register_lanes=0)
 
 
 def streamed_stores(box: Box, tile: Tile, schedule: Schedule) -> frozenset[int]:

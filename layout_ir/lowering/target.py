@@ -51,7 +51,7 @@ class Machine:
     """What loops are made for, as far as it is not a matter of choice."""
 
     vector_bytes: int = 0
-    """Width of the vector registers that tiles go through: 16, 32 or 64; 0 for scalar loops."""
+    """Width of the vectors that tiles go through: 16, 32 or 64; 0 for scalar loops."""
 
     threads: bool = False
     """Whether the outermost loops may run in parallel."""
@@ -63,7 +63,15 @@ class Machine:
     """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
 
     processor: str = ICE_LAKE
-    """The family of processors whose costs are counted with: `ice-lake`, `sapphire-rapids` or `zen-4`."""
+    """The family of processors whose costs are counted with: `ice-lake`, `sapphire-rapids`, `zen-3` or `zen-4`."""
+
+    register_bytes: int = LINE_BYTES
+    """
+    Width of the vector registers: 16, 32 or 64.
+
+    Where it is less than that of the vectors, these take several registers each, and only copies past the caches go
+    through them: others go through vectors of one register.
+    """
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,7 @@ class LoopOptions(Preferences, Machine, ModulePass):
     def target(self) -> Target:
         """What the options mean; raises `PassFailedException` where there is no such target."""
         self._check_one_of("vector-bytes", self.vector_bytes, VECTOR_WIDTHS)
+        self._check_one_of("register-bytes", self.register_bytes, VECTOR_WIDTHS[1:])
         self._check_one_of("prefetch", self.prefetch, (None, *PREFETCHES))
         self._check_one_of("processor", self.processor, tuple(MODELS))
         for name in ("block_tiles", "prefetch_tiles", "run_bytes", "row_bytes"):

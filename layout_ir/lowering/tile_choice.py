@@ -93,6 +93,8 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
     if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
         return wide  # a kernel has looked whether `wide` fits in
+    if schedule.register_lanes:
+        return narrow
     least = _least_gain(wide, schedule)
     if competes:
         least *= MANY_COMPETING_ROWS if max(narrow.extents) >= MANY_ROWS else COMPETING_ROWS

@@ -95,7 +95,7 @@ class _Emitter:
         guards = PanelGuards(self.builder, self.buffers, self.schedule, panel.group)
         emit_where(
             self.builder,
-            [*guards.panels_pay(), *guards.one_fits(panel, [part.of_step, *part.of_parts, part.in_step])],
+            [*guards.panels_pay(panel), *guards.one_fits(panel, [part.of_step, *part.of_parts, part.in_step])],
             lambda: self._panels_by_size(part, guards),
             lambda: replace(self, schedule=guards.left_to_tiles(panel))._by_tiles(part.group.boxes),
         )

@@ -123,7 +123,7 @@ VECTOR_VARIABLE = "LAYOUT_IR_VECTOR_BYTES"
 
 def vector_bytes() -> int:
     """
-    Width of this processor's vector registers in bytes, as far as one instruction permutes any of their elements.
+    Width of the vectors that kernels use in bytes: a line of the cache from registers of half of one on.
 
     Raises `LayoutError` where the environment asks for a width that there is not.
     """
@@ -132,11 +132,12 @@ def vector_bytes() -> int:
         if forced not in ("0", "16", "32", "64"):
             raise LayoutError(f"{VECTOR_VARIABLE}: expected 0, 16, 32 or 64, got '{forced}'")
         return int(forced)
-    return _processor_vector_bytes()
+    return max(register_bytes(), 64) if register_bytes() > 16 else 16  # lines of two registers, not of four
 
 
 @cache
-def _processor_vector_bytes() -> int:
+def register_bytes() -> int:
+    """Width of this processor's vector registers, as far as one instruction permutes any of their elements."""
     words = set(processor().split())
     if {"avx512bw", "avx512vl"} <= words:
         return 64

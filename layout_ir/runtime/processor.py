@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from layout_ir.errors import LayoutError, nearest
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime import compiler
 
@@ -22,7 +22,10 @@ class Processor:
     """The properties of a processor that the lowering takes into account."""
 
     vector_bytes: int
-    """Width of its vector registers; 0 for scalar loops."""
+    """Width of the vectors that tiles go through; 0 for scalar loops."""
+
+    register_bytes: int
+    """Width of its vector registers."""
 
     panels: bool
     """
@@ -37,7 +40,7 @@ class Processor:
 
     def target(self, threads: bool) -> Target:
         """What kernels are made for here."""
-        return Target(self.vector_bytes, threads, self.panels, processor=self.model)
+        return Target(self.vector_bytes, threads, self.panels, processor=self.model, register_bytes=self.register_bytes)
 
 
 def panels_are_forced() -> bool:
@@ -51,22 +54,22 @@ def this_processor() -> Processor:
     if forced not in (None, "0", "1"):
         raise LayoutError(f"{PANELS_VARIABLE}: expected 0 or 1, got '{forced}'")
     family = _family()
-    panels = "GenuineIntel" in compiler.processor() or family == ZEN_4 if forced is None else forced == "1"
+    panels = "GenuineIntel" in compiler.processor() or family in (ZEN_3, ZEN_4) if forced is None else forced == "1"
     model = os.environ.get(PROCESSOR_VARIABLE, family)
     if model not in MODELS:
         names = tuple(MODELS)
         raise LayoutError(
             f"{PROCESSOR_VARIABLE}: expected one of {', '.join(names)}, got '{model}'{nearest(model, names)}"
         )
-    return Processor(compiler.vector_bytes(), panels, model)
+    return Processor(compiler.vector_bytes(), compiler.register_bytes(), panels, model)
 
 
 def _family() -> str:
     """
     The family that the processor belongs to, or is most like.
 
-    Zen 4 is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not. Intel's servers
-    have arithmetic of f16 since Sapphire Rapids.
+    Zen 4 is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not; Zen 1 and 2 are
+    of family 23 (17h). Intel's servers have arithmetic of f16 since Sapphire Rapids.
     """
     fields = dict(line.split(":", 1) for line in compiler.processor().splitlines() if ":" in line)
     properties = {name.strip(): value.strip() for name, value in fields.items()}
@@ -74,6 +77,8 @@ def _family() -> str:
     match properties.get("vendor_id"), properties.get("cpu family"):
         case "AuthenticAMD", "25" if "avx512bw" in flags:
             return ZEN_4
+        case "AuthenticAMD", "23" | "25":
+            return ZEN_3
         case "GenuineIntel", _ if "avx512_fp16" in flags:
             return SAPPHIRE_RAPIDS
         case _:

@@ -14,7 +14,7 @@ import self_checking_program
 from random_pairs import random_reorder
 from reorder_batch import Reorder
 from staged_reorders import STAGED, allow_short_rows
-from varied_reorders import PANELS, VARIED, ZEN_4_PANELS, Variant
+from varied_reorders import PANELS, VARIED, ZEN_3_PANELS, ZEN_4_PANELS, Variant
 
 import layout_ir as li
 from layout_ir.runtime.compiler import find_compiler
@@ -22,7 +22,7 @@ from layout_ir.runtime.compiler import find_compiler
 BATCH = 50
 PAIRS = 600 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 150
 FLAGS = ("-O1", "-g1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-march=native")
-VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True), PANELS)
+VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True), PANELS, ZEN_3_PANELS)
 
 
 def check(reorders: tuple[Reorder, ...], folder: Path, variants: tuple[Variant, ...] = VARIANTS) -> None:

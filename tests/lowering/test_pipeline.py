@@ -17,6 +17,7 @@ from layout_ir.lowering.flatten import FlattenPass
 from layout_ir.lowering.outline_branches import OutlineBranchesPass
 from layout_ir.lowering.pipeline import LowerPass, lower
 from layout_ir.lowering.resolve import ResolvePass
+from layout_ir.lowering.split_vectors import SplitVectorsPass
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.to_loops import ToLoopsPass
@@ -39,7 +40,10 @@ func.func @outer(%x: {PLAIN}, %y: {IMAGE}) -> ({GAPS}, {PLAIN}, {PLAIN}) {{
   func.return %d, %e, %f : {GAPS}, {PLAIN}, {PLAIN}
 }}
 """
-OPTIONS = [{}, {"vector_bytes": 16}, {"vector_bytes": 64}, {"threads": True}, {"threads": True, "vector_bytes": 32}]
+OPTIONS = [
+    *({}, {"vector_bytes": 16}, {"vector_bytes": 64}, {"threads": True}, {"threads": True, "vector_bytes": 32}),
+    {"vector_bytes": 64, "panels": True, "stream_bytes": 0, "register_bytes": 32},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -83,6 +87,9 @@ def test_one_pass_is_its_stages(options: dict[str, int]) -> None:
     LowerPass(**options).apply(new_context(), by_pass)
     for stage in (ToBuffersPass(), ToLoopsPass(**options), FlattenPass()):
         stage.apply(Context(), without_resolve)
+    for module in (by_stages, without_resolve):
+        SplitVectorsPass(options.get("register_bytes", 64)).apply(Context(), module)
+        module.verify()
     assert str(by_pass) == str(by_stages) == str(without_resolve)
 
 

@@ -25,7 +25,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def source() -> str:
-    return li.compile_reorder("NCHW", "NHWC", shape=SHAPE, dtype="f32").source
+    return li.compile_reorder("NCHW", "NHWC", shape=SHAPE, dtype="i8").source
 
 
 def definitions(text: str) -> list[str]:

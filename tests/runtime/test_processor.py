@@ -6,7 +6,7 @@ import pytest
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
 from layout_ir.runtime import compiler
 from layout_ir.runtime.module import compile_functions
 from layout_ir.runtime.processor import Processor, this_processor
@@ -18,16 +18,19 @@ AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
 @pytest.mark.parametrize(
     "text, forced, expected",
     [
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, True, ICE_LAKE)),
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, False, ICE_LAKE)),
-        (f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel", None, Processor(64, True, SAPPHIRE_RAPIDS)),
-        (f"{FLAGS} avx512_fp16\n{AMD}26", None, Processor(64, False, ICE_LAKE)),
-        (f"{FLAGS}\n{AMD}25", None, Processor(64, True, ZEN_4)),
-        (f"{FLAGS}\n{AMD}25", "0", Processor(64, False, ZEN_4)),
-        (f"x86_64\nflags: avx2\n{AMD}25", None, Processor(32, False, ICE_LAKE)),  # Zen 3
-        (f"{FLAGS}\n{AMD}26", None, Processor(64, False, ICE_LAKE)),  # Zen 5
-        (f"{FLAGS}\n{AMD}26", "1", Processor(64, True, ICE_LAKE)),
-        ("aarch64\nFeatures: asimd", None, Processor(16, False, ICE_LAKE)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, ICE_LAKE)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, 64, False, ICE_LAKE)),
+        (f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS} avx512_fp16\n{AMD}26", None, Processor(64, 64, False, ICE_LAKE)),
+        (f"{FLAGS}\n{AMD}25", None, Processor(64, 64, True, ZEN_4)),
+        (f"{FLAGS}\n{AMD}25", "0", Processor(64, 64, False, ZEN_4)),
+        (f"x86_64\nflags: avx2\n{AMD}25", None, Processor(64, 32, True, ZEN_3)),
+        (f"{FLAGS}\n{AMD}26", None, Processor(64, 64, False, ICE_LAKE)),  # Zen 5
+        (f"{FLAGS}\n{AMD}26", "1", Processor(64, 64, True, ICE_LAKE)),
+        (f"x86_64\nflags: avx2\n{AMD}23", None, Processor(64, 32, True, ZEN_3)),  # Zen 1 and 2
+        ("x86_64\nflags: avx2\nvendor_id\t: GenuineIntel", None, Processor(64, 32, True, ICE_LAKE)),
+        ("x86_64\nflags: sse2\nvendor_id\t: GenuineIntel", None, Processor(16, 16, True, ICE_LAKE)),
+        ("aarch64\nFeatures: asimd", None, Processor(16, 16, False, ICE_LAKE)),
     ],
 )
 def test_properties(text: str, forced: str | None, expected: Processor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,12 +38,12 @@ def test_properties(text: str, forced: str | None, expected: Processor, monkeypa
         monkeypatch.delenv(name, raising=False)
     if forced is not None:
         monkeypatch.setenv("LAYOUT_IR_PANELS", forced)
-    compiler._processor_vector_bytes.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    compiler.register_bytes.cache_clear()
     monkeypatch.setattr(compiler, "processor", lambda: text)
     try:
         assert this_processor() == expected
     finally:
-        compiler._processor_vector_bytes.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        compiler.register_bytes.cache_clear()
 
 
 def test_a_word_that_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +54,9 @@ def test_a_word_that_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_family_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAYOUT_IR_PROCESSOR", "zen4")
-    message = "LAYOUT_IR_PROCESSOR: expected one of ice-lake, sapphire-rapids, zen-4, got 'zen4'; did you mean zen-4"
+    message = (
+        "LAYOUT_IR_PROCESSOR: expected one of ice-lake, sapphire-rapids, zen-3, zen-4, got 'zen4'; did you mean zen-4"
+    )
     with pytest.raises(li.LayoutError, match=message):
         this_processor()
 

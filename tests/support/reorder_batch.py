@@ -86,10 +86,11 @@ def lowered(
     panels: bool = False,
     stream_bytes: int | None = None,
     processor: str = ICE_LAKE,
+    register_bytes: int = 64,
 ) -> ModuleOp:
     """The module with its functions as loops."""
     module = module_of(reorders)
-    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor))
+    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor, register_bytes))
     return module
 
 

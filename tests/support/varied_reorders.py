@@ -20,7 +20,7 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
 from layout_ir.lowering import parts as parts_of_plans
 from layout_ir.lowering import whole_steps
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_4
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_3, ZEN_4
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,30 @@ class Variant:
     """Whether lines that tiles would write in parts are put together first, in small panels; needs `streams`."""
     processor: str = ICE_LAKE
     """The family of processors that it is made for."""
+    register_bytes: int = 64
+    """Width of the registers: of less, a vector takes several."""
 
     def __str__(self) -> str:
         words = [f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "scalar loops"]
         words += ["streaming"] * self.streams + ["threads"] * self.threads + ["panels"] * self.panels
+        words += [f"registers of {self.register_bytes}"] * (self.register_bytes < self.vector_bytes)
         return ", ".join(words + ([self.processor] if self.processor != ICE_LAKE else []))
 
 
 PANELS = Variant(64, streams=True, panels=True)
 ZEN_4_PANELS = Variant(64, streams=True, panels=True, processor=ZEN_4)
-VECTOR_VARIANTS = (Variant(16), Variant(32), Variant(64), Variant(64, streams=True), PANELS, ZEN_4_PANELS)
+ZEN_3_PANELS = Variant(64, streams=True, panels=True, processor=ZEN_3, register_bytes=32)
+VECTOR_VARIANTS = (
+    Variant(16),
+    Variant(32),
+    Variant(64),
+    Variant(64, streams=True),
+    PANELS,
+    ZEN_4_PANELS,
+    ZEN_3_PANELS,
+    replace(ZEN_3_PANELS, panels=False),
+    replace(ZEN_3_PANELS, register_bytes=16),
+)
 
 
 def reorder(
@@ -117,6 +131,7 @@ def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
             panels=variant.panels,
             stream_bytes=stream_bytes,
             processor=variant.processor,
+            register_bytes=variant.register_bytes,
         )
     return emit_c(module)
 

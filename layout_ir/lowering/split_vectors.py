@@ -1,0 +1,227 @@
+"""
+`layout-split-vectors`: vectors that are longer than a processor's registers become several that fit into one.
+
+Tiles go through vectors as long as a line of the cache, so that lines are written whole. Where registers are half as
+long, a compiler would take such vectors apart element by element; here each part of a shuffle is one of the registers
+that its lanes come from, or a shuffle of two of them, and seldom of more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from xdsl.context import Context
+from xdsl.dialects import affine, arith, vector
+from xdsl.dialects.builtin import (
+    I64,
+    AffineMapAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.hints import isa
+
+from layout_ir.lowering.loop_builder import repeated
+from layout_ir.lowering.target import VECTOR_WIDTHS
+
+Vectors = Sequence[SSAValue]
+"""The parts of a vector, in order."""
+
+TAKEN_APART = vector.StoreOp, vector.ShuffleOp
+"""The operations on vectors that are done part by part."""
+
+
+@dataclass(frozen=True)
+class SplitVectorsPass(ModulePass):
+    """Take loads, stores and shuffles of vectors that are longer than registers apart; others get them whole."""
+
+    name = "layout-split-vectors"
+
+    register_bytes: int = 32
+    """Width of the registers: 16, 32 or 64."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.register_bytes not in VECTOR_WIDTHS[1:]:
+            expected = ", ".join(map(str, VECTOR_WIDTHS[1:]))
+            raise PassFailedException(
+                f"{self.name}: expected register-bytes to be one of {expected}, got {self.register_bytes}"
+            )
+        splitter = _Splitter(self.register_bytes)
+        for operation in list(op.walk()):
+            splitter.split(operation)
+        splitter.erase_unused()
+
+
+@dataclass
+class _Splitter:
+    """The vectors of a module that were taken apart."""
+
+    register_bytes: int
+    _parts: dict[SSAValue, Vectors] = field(default_factory=dict[SSAValue, Vectors])
+    _left: list[Operation] = field(default_factory=list[Operation])
+    """Operations in place of which there are others; some are still used as a whole."""
+
+    def split(self, op: Operation) -> None:
+        """One operation, after those that make its operands."""
+        match op:
+            case vector.LoadOp() if any(isinstance(use.operation, TAKEN_APART) for use in op.result.uses):
+                self._replace(op, self._loads(op))
+            case vector.StoreOp() if op.vector in self._parts:
+                self._store(op, self._parts[op.vector])
+                self._left.append(op)
+            case vector.ShuffleOp() if op.v1 in self._parts or self._parts_of(op.result.type) > 1:
+                self._replace(op, self._shuffles(op))
+            case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
+                self._replace(op, self._constants(op, value))
+            case _:
+                pass
+
+    def erase_unused(self) -> None:
+        """Erase what was taken apart, unless something still takes it as a whole."""
+        for op in reversed(self._left):
+            if not any(result.uses for result in op.results):
+                Rewriter.erase_op(op)
+
+    def _replace(self, op: Operation, parts: Vectors) -> None:
+        """Remember the parts of the one result of an operation; one part takes its place at once."""
+        if not parts:
+            return
+        self._left.append(op)
+        if len(parts) == 1:
+            op.results[0].replace_all_uses_with(parts[0])
+        else:
+            self._parts[op.results[0]] = parts
+
+    def _parts_of(self, kind: Attribute) -> int:
+        """How many registers a vector takes."""
+        if not isa(kind, VectorType[FixedBitwidthType]) or kind.get_num_dims() != 1 or kind.element_type.bitwidth < 8:
+            return 1
+        return max(1, kind.get_shape()[0] * kind.element_type.bitwidth // 8 // self.register_bytes)
+
+    def _part_of(self, kind: Attribute) -> VectorType[Attribute]:
+        """The type of one part of a vector."""
+        assert isa(kind, VectorType[Attribute])
+        return VectorType(kind.element_type, [kind.get_shape()[0] // self._parts_of(kind)])
+
+    # -- loads, stores, constants --------------------------------------------------------------------------------------
+
+    def _loads(self, op: vector.LoadOp) -> Vectors:
+        """The loads of the parts, of which the first asks for what the whole one does."""
+        count = self._parts_of(op.result.type)
+        if count == 1:
+            return ()
+        part = self._part_of(op.result.type)
+        parts: list[SSAValue] = []
+        for number in range(count):
+            load = vector.LoadOp(op.base, _place(op, op.indices, number * part.get_shape()[0]), part)
+            load.properties |= op.properties
+            load.attributes |= op.attributes if number == 0 else {}
+            parts.append(_insert(op, load, op.result.name_hint))
+        return parts
+
+    def _store(self, op: vector.StoreOp, parts: Vectors) -> None:
+        """The stores of the parts; where both lines that a vector may lie in are asked for, the last asks for its."""
+        lanes = self._part_of(op.vector.type).get_shape()[0]
+        attributes = dict(op.attributes)
+        both_lines = attributes.pop("both_lines", None) is not None
+        for number, part in enumerate(parts):
+            store = vector.StoreOp(part, op.base, _place(op, op.indices, number * lanes))
+            store.properties |= op.properties
+            if number == 0:
+                store.attributes |= attributes
+            elif number == len(parts) - 1 and both_lines and isa(ahead := op.attributes["prefetch"], IntegerAttr):
+                store.attributes |= attributes | {"prefetch": IntegerAttr(ahead.value.data + lanes - 1, IndexType())}
+            Rewriter.insert_op(store, InsertPoint.before(op))
+
+    def _constants(self, op: arith.ConstantOp, value: DenseIntOrFPElementsAttr) -> Vectors:
+        """One constant for all parts."""
+        count = self._parts_of(op.result.type)
+        if count == 1:
+            return ()
+        lanes = self._part_of(op.result.type).get_shape()[0]
+        constant = arith.ConstantOp(repeated(next(value.iter_attrs()), lanes))
+        return [_insert(op, constant, op.result.name_hint)] * count
+
+    # -- shuffles ------------------------------------------------------------------------------------------------------
+
+    def _shuffles(self, op: vector.ShuffleOp) -> Vectors:
+        """Each part of a shuffle, from the registers of its operands."""
+        operands = (op.v1, op.v2)
+        sources = [part for operand in operands for part in self._parts.get(operand, (operand,))]
+        part = self._part_of(op.result.type)
+        length, mask = part.get_shape()[0], [max(lane, 0) for lane in op.mask.get_values()]  # -1: any lane
+        return [self._shuffle(op, sources, mask[at : at + length]) for at in range(0, len(mask), length)]
+
+    def _shuffle(self, op: vector.ShuffleOp, sources: Vectors, mask: Sequence[int]) -> SSAValue:
+        """A vector of some lanes of registers, which are numbered through all of them."""
+        lanes = _lanes(sources[0])
+        taken = list(dict.fromkeys(lane // lanes for lane in mask))
+        if len(taken) == 1 and list(mask) == [taken[0] * lanes + lane for lane in range(lanes)]:
+            return sources[taken[0]]
+        if len(taken) <= 2:
+            place = {register: number * lanes for number, register in enumerate(taken)}
+            chosen = [place[lane // lanes] + lane % lanes for lane in mask]
+            return _mixed(op, sources[taken[0]], sources[taken[-1]], chosen)
+        # lanes of some registers and those of the others, all in their places, then one or the other
+        near = taken[: len(taken) // 2]
+        is_near = [lane // lanes in near for lane in mask]
+        padded = [*mask, *[mask[0]] * (lanes - len(mask))]
+        halves = [
+            self._shuffle(op, sources, [lane if (lane // lanes in near) == side else other * lanes for lane in padded])
+            for side, other in ((True, near[0]), (False, taken[len(near)]))
+        ]
+        return _mixed(op, halves[0], halves[1], [lane if stays else lanes + lane for lane, stays in enumerate(is_near)])
+
+
+def _mixed(op: vector.ShuffleOp, left: SSAValue, right: SSAValue, mask: Sequence[int]) -> SSAValue:
+    assert isa(left.type, VectorType[Attribute])
+    kind = VectorType(left.type.element_type, [len(mask)])
+    return _insert(op, vector.ShuffleOp(left, right, _mask(tuple(mask)), result_type=kind), op.result.name_hint)
+
+
+@lru_cache(maxsize=1024)
+def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[I64]:
+    return DenseArrayBase.from_list(i64, lanes)
+
+
+def _lanes(value: SSAValue) -> int:
+    assert isa(value.type, VectorType[Attribute])
+    return value.type.get_shape()[0]
+
+
+def _place(op: Operation, indices: Sequence[SSAValue], distance: int) -> list[SSAValue]:
+    """The place some elements behind that of a load or a store."""
+    if distance == 0:
+        return list(indices)
+    *outer, last = indices
+    behind = AffineMap(1, 0, (AffineExpr.dimension(0) + distance,))
+    if isinstance(last.owner, affine.ApplyOp) and len(last.owner.map.data.results) == 1:
+        return [*outer, _insert(op, _further(last.owner, distance), None)]
+    return [*outer, _insert(op, affine.ApplyOp([last], AffineMapAttr(behind)), None)]
+
+
+def _further(apply: affine.ApplyOp, distance: int) -> affine.ApplyOp:
+    """The sum of what an operation computes and a distance."""
+    old = apply.map.data
+    return affine.ApplyOp(
+        list(apply.mapOperands), AffineMapAttr(AffineMap(old.num_dims, old.num_symbols, (old.results[0] + distance,)))
+    )
+
+
+def _insert(op: Operation, new: Operation, name_hint: str | None) -> SSAValue:
+    """The result of a new operation in front of another."""
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    new.results[0].name_hint = name_hint
+    return new.results[0]

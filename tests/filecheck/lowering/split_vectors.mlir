@@ -1,0 +1,68 @@
+// RUN: layout-opt %s -p layout-split-vectors | filecheck %s
+// RUN: layout-opt %s -p layout-split-vectors,layout-split-vectors | filecheck %s
+// RUN: layout-opt %s -p 'layout-split-vectors{register_bytes=64}' | filecheck %s --check-prefix=LINE
+// RUN: layout-opt %s -p 'layout-split-vectors{register_bytes=16}' | filecheck %s --check-prefix=SHORT
+// RUN: not layout-opt %s -p 'layout-split-vectors{register_bytes=48}' 2>&1 | filecheck %s --check-prefix=WIDTH
+
+// WIDTH: layout-split-vectors: expected register-bytes to be one of 16, 32, 64, got 48
+
+// Parts of a shuffle that are registers as they are need no operation, others come from two of them at most.
+// CHECK-LABEL: func.func @mix
+// CHECK-NEXT:    %a = vector.load %x[%i] {prefetch = 80 : index, locality = 2 : index} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    [[behind:%.*]] = affine.apply affine_map<(d0) -> ((d0 + 8))> (%i)
+// CHECK-NEXT:    [[high:%.*]] = vector.load %x{{\[}}[[behind]]{{\]}} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    %j = affine.apply affine_map<(d0) -> ((d0 + 100))> (%i)
+// CHECK-NEXT:    %b = vector.load %x[%j] : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    [[further:%.*]] = affine.apply affine_map<(d0) -> ((d0 + 108))> (%i)
+// CHECK-NEXT:    [[last:%.*]] = vector.load %x{{\[}}[[further]]{{\]}} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    [[even:%.*]] = vector.shuffle [[high]], [[last]] [0, 8, 1, 9, 2, 10, 3, 11]
+// CHECK-NEXT:    vector.store %b, %y[%i] {nontemporal = true} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    [[place:%.*]] = affine.apply affine_map<(d0) -> ((d0 + 8))> (%i)
+// CHECK-NEXT:    vector.store [[even]], %y{{\[}}[[place]]{{\]}} {nontemporal = true} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    func.return
+// LINE-LABEL:  func.func @mix
+// LINE:          vector.shuffle %a, %b [16, 17, 18, 19, 20, 21, 22, 23, 8, 24, 9, 25, 10, 26, 11, 27] : vector<16xf32>
+// SHORT-LABEL: func.func @mix
+// SHORT:         vector.shuffle {{%.*}}, {{%.*}} [0, 4, 1, 5] : vector<4xf32>
+// SHORT-NEXT:    vector.shuffle {{%.*}}, {{%.*}} [2, 6, 3, 7] : vector<4xf32>
+func.func @mix(%x: memref<?xf32>, %y: memref<?xf32>, %i: index) {
+  %a = vector.load %x[%i] {prefetch = 80 : index, locality = 2 : index} : memref<?xf32>, vector<16xf32>
+  %j = affine.apply affine_map<(d0) -> (d0 + 100)> (%i)
+  %b = vector.load %x[%j] : memref<?xf32>, vector<16xf32>
+  %c = vector.shuffle %a, %b [16, 17, 18, 19, 20, 21, 22, 23, 8, 24, 9, 25, 10, 26, 11, 27] : vector<16xf32>, vector<16xf32>
+  vector.store %c, %y[%i] {nontemporal = true} : memref<?xf32>, vector<16xf32>
+  func.return
+}
+
+// Lanes of more than two registers are put together two by two.
+// CHECK-LABEL: func.func @gather
+// CHECK:         [[near:%.*]] = vector.shuffle {{%.*}}, {{%.*}} [0, 8, 0, 0, 1, 9, 0, 0] : vector<8xf32>, vector<8xf32>
+// CHECK-NEXT:    [[far:%.*]] = vector.shuffle {{%.*}}, {{%.*}} [0, 0, 0, 8, 0, 0, 1, 9] : vector<8xf32>, vector<8xf32>
+// CHECK-NEXT:    [[all:%.*]] = vector.shuffle [[near]], [[far]] [0, 1, 10, 11, 4, 5, 14, 15] : vector<8xf32>, vector<8xf32>
+// CHECK-NEXT:    vector.store [[all]], %y[%i] : memref<?xf32>, vector<8xf32>
+func.func @gather(%x: memref<?xf32>, %y: memref<?xf32>, %i: index) {
+  %a = vector.load %x[%i] : memref<?xf32>, vector<16xf32>
+  %b = vector.load %y[%i] : memref<?xf32>, vector<16xf32>
+  %c = vector.shuffle %a, %b [0, 8, 16, 24, 1, 9, 17, 25] : vector<16xf32>, vector<16xf32>
+  vector.store %c, %y[%i] : memref<?xf32>, vector<8xf32>
+  func.return
+}
+
+// One constant serves all parts; what is stored with a mask stays whole; where both lines that a vector may lie in are
+// asked for, its last part asks for the second one.
+// CHECK-LABEL: func.func @others
+// CHECK-NEXT:    [[zeros:%.*]] = arith.constant dense<0> : vector<32xi8>
+// CHECK-NEXT:    vector.store [[zeros]], %y[%i] {prefetch = 100 : index} : memref<?xi8>, vector<32xi8>
+// CHECK-NEXT:    [[place:%.*]] = affine.apply
+// CHECK-NEXT:    vector.store [[zeros]], %y{{\[}}[[place]]{{\]}} {prefetch = 131 : index} : memref<?xi8>, vector<32xi8>
+// CHECK-NEXT:    %line = vector.load %x[%i] : memref<?xi8>, vector<64xi8>
+// CHECK-NEXT:    %mask = vector.create_mask %i : vector<64xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%i], %mask, %line
+func.func @others(%x: memref<?xi8>, %y: memref<?xi8>, %i: index) {
+  %zeros = arith.constant dense<0> : vector<64xi8>
+  vector.store %zeros, %y[%i] {prefetch = 100 : index, both_lines} : memref<?xi8>, vector<64xi8>
+  %line = vector.load %x[%i] : memref<?xi8>, vector<64xi8>
+  %mask = vector.create_mask %i : vector<64xi1>
+  vector.maskedstore %y[%i], %mask, %line : memref<?xi8>, vector<64xi1>, vector<64xi8>
+  func.return
+}
