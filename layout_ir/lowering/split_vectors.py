@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from xdsl.context import Context
 from xdsl.dialects import affine, arith, vector
@@ -64,6 +64,31 @@ class SplitVectorsPass(ModulePass):
         splitter.erase_unused()
 
 
+@dataclass(frozen=True)
+class Registers:
+    """What a vector is taken apart into."""
+
+    count: int
+    kind: VectorType[Attribute]
+
+    @property
+    def lanes(self) -> int:
+        """Elements of each."""
+        return self.kind.get_shape()[0]
+
+
+@cache  # asked for every operation of a tile
+def registers_of(kind: Attribute, register_bytes: int) -> Registers:
+    """The registers that a vector takes; one, of its own type, where it does not fill several."""
+    assert isa(kind, VectorType[Attribute])
+    element = kind.element_type
+    bits = element.bitwidth if isinstance(element, FixedBitwidthType) and kind.get_num_dims() == 1 else 0
+    count, rest = divmod(kind.get_shape()[0] * bits, 8 * register_bytes) if bits >= 8 else (1, 0)
+    if count < 2 or rest:
+        return Registers(1, kind)
+    return Registers(count, VectorType(element, [kind.get_shape()[0] // count]))
+
+
 @dataclass
 class _Splitter:
     """The vectors of a module that were taken apart."""
@@ -81,7 +106,7 @@ class _Splitter:
             case vector.StoreOp() if op.vector in self._parts:
                 self._store(op, self._parts[op.vector])
                 self._left.append(op)
-            case vector.ShuffleOp() if op.v1 in self._parts or self._parts_of(op.result.type) > 1:
+            case vector.ShuffleOp() if op.v1.type == op.v2.type:
                 self._replace(op, self._shuffles(op))
             case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
                 self._replace(op, self._constants(op, value))
@@ -89,10 +114,15 @@ class _Splitter:
                 pass
 
     def erase_unused(self) -> None:
-        """Erase what was taken apart, unless something still takes it as a whole."""
+        """Erase what was taken apart, or the parts of it that nothing takes where it is still needed as a whole."""
         for op in reversed(self._left):
-            if not any(result.uses for result in op.results):
-                Rewriter.erase_op(op)
+            if any(result.uses for result in op.results):
+                unused = {part.owner for part in self._parts.get(op.results[0], ()) if not part.uses}
+            else:
+                unused = {op}
+            for one in unused:
+                assert isinstance(one, Operation)
+                Rewriter.erase_op(one)
 
     def _replace(self, op: Operation, parts: Vectors) -> None:
         """Remember the parts of the one result of an operation; one part takes its place at once."""
@@ -104,28 +134,16 @@ class _Splitter:
         else:
             self._parts[op.results[0]] = parts
 
-    def _parts_of(self, kind: Attribute) -> int:
-        """How many registers a vector takes."""
-        if not isa(kind, VectorType[FixedBitwidthType]) or kind.get_num_dims() != 1 or kind.element_type.bitwidth < 8:
-            return 1
-        return max(1, kind.get_shape()[0] * kind.element_type.bitwidth // 8 // self.register_bytes)
-
-    def _part_of(self, kind: Attribute) -> VectorType[Attribute]:
-        """The type of one part of a vector."""
-        assert isa(kind, VectorType[Attribute])
-        return VectorType(kind.element_type, [kind.get_shape()[0] // self._parts_of(kind)])
-
     # -- loads, stores, constants --------------------------------------------------------------------------------------
 
     def _loads(self, op: vector.LoadOp) -> Vectors:
         """The loads of the parts, of which the first asks for what the whole one does."""
-        count = self._parts_of(op.result.type)
-        if count == 1:
+        registers = registers_of(op.result.type, self.register_bytes)
+        if registers.count == 1:
             return ()
-        part = self._part_of(op.result.type)
         parts: list[SSAValue] = []
-        for number in range(count):
-            load = vector.LoadOp(op.base, _place(op, op.indices, number * part.get_shape()[0]), part)
+        for number in range(registers.count):
+            load = vector.LoadOp(op.base, _place(op, op.indices, number * registers.lanes), registers.kind)
             load.properties |= op.properties
             load.attributes |= op.attributes if number == 0 else {}
             parts.append(_insert(op, load, op.result.name_hint))
@@ -133,7 +151,7 @@ class _Splitter:
 
     def _store(self, op: vector.StoreOp, parts: Vectors) -> None:
         """The stores of the parts; where both lines that a vector may lie in are asked for, the last asks for its."""
-        lanes = self._part_of(op.vector.type).get_shape()[0]
+        lanes = registers_of(op.vector.type, self.register_bytes).lanes
         attributes = dict(op.attributes)
         both_lines = attributes.pop("both_lines", None) is not None
         for number, part in enumerate(parts):
@@ -147,21 +165,22 @@ class _Splitter:
 
     def _constants(self, op: arith.ConstantOp, value: DenseIntOrFPElementsAttr) -> Vectors:
         """One constant for all parts."""
-        count = self._parts_of(op.result.type)
-        if count == 1:
+        registers = registers_of(op.result.type, self.register_bytes)
+        if registers.count == 1:
             return ()
-        lanes = self._part_of(op.result.type).get_shape()[0]
-        constant = arith.ConstantOp(repeated(next(value.iter_attrs()), lanes))
-        return [_insert(op, constant, op.result.name_hint)] * count
+        constant = arith.ConstantOp(repeated(next(value.iter_attrs()), registers.lanes))
+        return [_insert(op, constant, op.result.name_hint)] * registers.count
 
     # -- shuffles ------------------------------------------------------------------------------------------------------
 
     def _shuffles(self, op: vector.ShuffleOp) -> Vectors:
         """Each part of a shuffle, from the registers of its operands."""
-        operands = (op.v1, op.v2)
-        sources = [part for operand in operands for part in self._parts.get(operand, (operand,))]
-        part = self._part_of(op.result.type)
-        length, mask = part.get_shape()[0], [max(lane, 0) for lane in op.mask.get_values()]  # -1: any lane
+        registers = registers_of(op.result.type, self.register_bytes)
+        left, right = self._parts.get(op.v1), self._parts.get(op.v2)
+        sources = [*left, *right] if left and right else [op.v1, op.v2]
+        if registers.count == 1 and len(sources) == 2:
+            return ()
+        length, mask = registers.lanes, [max(lane, 0) for lane in op.mask.get_values()]  # -1: any lane
         return [self._shuffle(op, sources, mask[at : at + length]) for at in range(0, len(mask), length)]
 
     def _shuffle(self, op: vector.ShuffleOp, sources: Vectors, mask: Sequence[int]) -> SSAValue:

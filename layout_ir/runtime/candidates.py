@@ -43,8 +43,9 @@ def ways_to_store(model: Target, *, other_panels: bool) -> Iterator[Target]:
         if panels:
             for run, row in product(RUN_BYTES, ROW_BYTES):
                 yield replace(model, panels=panels, preferences=Preferences(run_bytes=run, row_bytes=row))
-    for processor in MODELS:
-        yield replace(model, processor=processor)
+    for processor, other in MODELS.items():
+        if other != MODELS[model.processor]:
+            yield replace(model, processor=processor)
     if narrow >= LEAST_VECTOR_BYTES:
         yield from _blocks(replace(model, vector_bytes=narrow, panels=False))
 

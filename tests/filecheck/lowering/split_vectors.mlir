@@ -66,3 +66,17 @@ func.func @others(%x: memref<?xi8>, %y: memref<?xi8>, %i: index) {
   vector.maskedstore %y[%i], %mask, %line : memref<?xi8>, vector<64xi1>, vector<64xi8>
   func.return
 }
+
+// What is no load, shuffle or constant is taken as a whole, and so is what meets it in a shuffle.
+// CHECK-LABEL: func.func @whole
+// CHECK-NOT:     vector<8xf32>
+// CHECK:         %a = vector.load %x[%i] : memref<?xf32>, vector<16xf32>
+// CHECK-NEXT:    %c = vector.shuffle %a, %v [0, 16, 1, 17, 2, 18, 3, 19] : vector<16xf32>, vector<16xf32>
+// CHECK-NEXT:    %c_1 = vector.shuffle %a, %v [4, 20, 5, 21, 6, 22, 7, 23] : vector<16xf32>, vector<16xf32>
+// CHECK-NEXT:    vector.store %c, %x[%i] : memref<?xf32>, vector<8xf32>
+func.func @whole(%x: memref<?xf32>, %v: vector<16xf32>, %i: index) {
+  %a = vector.load %x[%i] : memref<?xf32>, vector<16xf32>
+  %c = vector.shuffle %a, %v [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xf32>, vector<16xf32>
+  vector.store %c, %x[%i] : memref<?xf32>, vector<16xf32>
+  func.return
+}
