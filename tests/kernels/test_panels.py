@@ -65,16 +65,17 @@ def panels_of(
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
 def test_every_alignment(threads: bool, size: str, tmp_path: Path) -> None:
     reorders = REORDERS[::2] if threads else REORDERS
-    text = emit_c(panels_of(reorders, threads, size))
-    assert len(re.findall(r"_Alignas\(\d+\) \w+ panel", text)) > len(reorders) // 2
-    check_alignments(reorders, text, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+    module = panels_of(reorders, threads, size)
+    assert len(re.findall(r"_Alignas\(\d+\) \w+ panel", emit_c(module))) > len(reorders) // 2
+    check_alignments(reorders, module, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
 
 
 def test_every_alignment_in_the_caches(tmp_path: Path) -> None:
-    text = emit_c(lowered(WHOLE, 64, panels=True))
+    module = lowered(WHOLE, 64, panels=True)
+    text = emit_c(module)
     assert "_Alignas" not in text
     assert 0 < text.count("(uintptr_t)destination % 64 == 0") < len(WHOLE)
-    check_alignments(WHOLE, text, tmp_path)
+    check_alignments(WHOLE, module, tmp_path)
 
 
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
@@ -94,7 +95,7 @@ def test_panels_ask_for_the_rows_of_the_next_one(threads: bool, size: str, tmp_p
     module = panels_of(reorders, threads, size, ZEN_4)
     asking = [function for function in module.ops if re.search(r"_ahead = .*to", str(function))]
     assert len(asking) > len(reorders) // 4
-    check_alignments(reorders, emit_c(module), tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+    check_alignments(reorders, module, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
     small = tuple(case for case in reorders if np.prod(case.shape) < 3000)  # what asks reads inside of the source
     assert not faults(small, interpreted(panels_of(small, threads, size, ZEN_4)))
 

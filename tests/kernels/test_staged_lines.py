@@ -10,7 +10,6 @@ from reorder_batch import Reorder, faults, interpreted, lowered
 from staged_reorders import STAGED, allow_short_rows
 from xdsl.dialects.builtin import ModuleOp
 
-from layout_ir.backends.c import emit_c
 from layout_ir.lowering import staged_lines
 from layout_ir.lowering.processor_model import ZEN_4
 
@@ -38,7 +37,7 @@ def test_every_alignment(
         monkeypatch.setattr(staged_lines, "LINES_OF_BLOCK", 1)
     module = staged_module(STAGED, threads)
     assert sum("%rows = memref.alloca" in str(function) for function in module.ops) == count
-    check_alignments(STAGED, emit_c(module), tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+    check_alignments(STAGED, module, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
 
 
 def test_interpreted() -> None:

@@ -6,18 +6,17 @@ import ctypes
 from pathlib import Path
 
 import numpy as np
-from reorder_batch import Reorder
+from reorder_batch import Reorder, text_for_this_processor
 from varied_reorders import placed, source_and_expected
+from xdsl.dialects.builtin import ModuleOp
 
-from layout_ir.runtime.compiler import compile_library, find_compiler, vector_bytes
+from layout_ir.runtime.compiler import compile_library, find_compiler
 
 
-def check_alignments(reorders: tuple[Reorder, ...], text: str, folder: Path, *flags: str) -> None:
-    """Run the kernels of a text on destinations that begin at a line, and two places behind one."""
-    (folder / "kernels.c").write_text(text)
-    # without vectors of 64 bytes a compiler picks bytes one by one, and would take half a minute to improve on that
-    level = "-O1" if vector_bytes() == 64 else "-O0"
-    flags = (level, "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
+def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Path, *flags: str) -> None:
+    """Run the kernels of a lowered module on destinations that begin at a line, and two places behind one."""
+    (folder / "kernels.c").write_text(text_for_this_processor(module))
+    flags = ("-O1", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
     compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
     library = ctypes.CDLL(str(folder / "kernels.so"))
     for number, case in enumerate(reorders):

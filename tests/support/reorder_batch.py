@@ -28,8 +28,9 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_model import ICE_LAKE
+from layout_ir.lowering.split_vectors import SplitVectorsPass
 from layout_ir.lowering.target import Target
-from layout_ir.runtime.compiler import compile_library, find_compiler
+from layout_ir.runtime.compiler import compile_library, find_compiler, register_bytes
 
 SENTINEL, GUARD = 0xA5, 80
 """The byte that destinations are filled with, and the elements in front of and behind them that keep it."""
@@ -86,18 +87,25 @@ def lowered(
     panels: bool = False,
     stream_bytes: int | None = None,
     processor: str = ICE_LAKE,
-    register_bytes: int = 64,
+    registers: int = LINE_BYTES,
 ) -> ModuleOp:
-    """The module with its functions as loops."""
+    """The module with its functions as loops; `registers`: bytes of one."""
     module = module_of(reorders)
-    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor, register_bytes))
+    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor, registers))
     return module
 
 
+def text_for_this_processor(module: ModuleOp) -> str:
+    """The C text of a lowered module, whose vectors are taken apart into the registers that there are."""
+    in_registers = module.clone()
+    SplitVectorsPass(register_bytes()).apply(Context(), in_registers)
+    return emit_c(in_registers)
+
+
 def kernels(module: ModuleOp, folder: Path, *flags: str) -> list[Run]:
-    """Every function of a lowered module, compiled with further flags."""
+    """Every function of a lowered module, in this processor's registers, compiled with further flags."""
     source, library = folder / "batch.c", folder / "batch.so"
-    source.write_text(emit_c(module))
+    source.write_text(text_for_this_processor(module))
     compile_library(find_compiler(), source, library, (*FLAGS, *flags))
     loaded = ctypes.CDLL(str(library))
     return [_kernel(loaded[f"case_{number}"]) for number in range(len(module.body.block.ops))]

@@ -131,7 +131,7 @@ def c_text(reorders: tuple[Reorder, ...], variant: Variant) -> str:
             panels=variant.panels,
             stream_bytes=stream_bytes,
             processor=variant.processor,
-            register_bytes=variant.register_bytes,
+            registers=variant.register_bytes,
         )
     return emit_c(module)
 
