@@ -16,7 +16,7 @@ from layout_ir.runtime.compiler import compile_library, find_compiler
 def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Path, *flags: str) -> None:
     """Run the kernels of a lowered module on destinations that begin at a line, and two places behind one."""
     (folder / "kernels.c").write_text(text_for_this_processor(module))
-    flags = ("-O1", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
+    flags = ("-O0", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
     compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
     library = ctypes.CDLL(str(folder / "kernels.so"))
     for number, case in enumerate(reorders):
