@@ -26,11 +26,19 @@ def dear_shuffles(network: Network, register_lanes: int) -> int:
     return found
 
 
+def registers_taken(mask: Sequence[int], width: int) -> tuple[list[int], list[int]]:
+    """
+    The registers of `width` elements that lanes come from, which are numbered through all of them; and these lanes,
+    numbered through the registers taken, in the order in which they are.
+    """
+    registers = list(dict.fromkeys(lane // width for lane in mask))
+    place = {register: number * width for number, register in enumerate(registers)}
+    return registers, [place[lane // width] + lane % width for lane in mask]
+
+
 def _dear_shuffles(mask: Sequence[int], width: int, segment_bits: int) -> int:
     """How many put lanes of registers of `width` elements, numbered through all of them, into one."""
-    registers = list(dict.fromkeys(lane // width for lane in mask))
+    registers, chosen = registers_taken(mask, width)
     if len(registers) != 2:
         return len(registers) - 1
-    place = {register: number * width for number, register in enumerate(registers)}
-    chosen = tuple(place[lane // width] + lane % width for lane in mask)
     return 0 if is_cheap(chosen, width, segment_bits) else 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -45,7 +46,7 @@ class PanelGuards:
     def panels_pay(self, panel: Panel) -> list[SSAValue]:
         """Whether the group is large enough, and tiles would write lines in parts."""
         conditions = self.is_large()
-        products = self._line_products(panel)
+        products = self._products_beside(panel)
         if products is not None:
             total = bytes_behind_line(self.builder, self.buffers.destination)
             for product in products:
@@ -95,7 +96,7 @@ class PanelGuards:
         for extent, steps in _least_extents(panel, self._width):
             if is_symbolic(extent) and not all(self._holds(box, extent, steps) for box in self.group.boxes):
                 return self.schedule
-        if self._line_products(panel) is None:
+        if self._products_beside(panel) is None:
             return replace(self.schedule, streams=False, prefetches=False)
         return replace(self.schedule, trusts_lines=True)
 
@@ -122,17 +123,20 @@ class PanelGuards:
             conditions.append(self.builder.compare(length, "uge", self.builder.constant(least)))
         return [*conditions, self.builder.compare(length, "ule", self.builder.constant(most))]
 
-    def _line_products(self, panel: Panel) -> list[int] | None:
+    def _products_beside(self, panel: Panel) -> list[int] | None:
+        """What `_line_products` has; None also where several registers a vector make panels of one run pay."""
+        return None if self.schedule.register_lanes and not panel.rows else self._line_products
+
+    @cached_property
+    def _line_products(self) -> list[int] | None:
         """
         Numbers of which one is no multiple of a line where tiles write lines in parts, and panels pay.
 
-        None where tiles always do, or write so many lines twice, or read so many, that panels pay in any case; or where
-        vectors take several registers, and either too many of them, or panels are one run each.
+        None where tiles always do, or write so many lines twice, read so many, or take so many registers, that panels
+        pay in any case.
         """
         assert self.builder.unknown is not None
         if picks_from_lines(self.group.main, self.schedule):
-            return None
-        if self.schedule.register_lanes and not panel.rows:
             return None
         products: dict[int, None] = {}
         for box in self.group.boxes:

@@ -218,9 +218,9 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
         return ""
     if walked_cells(box, tile) > schedule.processor.written_again:
         return "write many lines twice"
-    levels = loop_levels(box, tile, replace(schedule, threads=False))
     if takes_many_registers(tile, schedule):
         return "take more registers than there are"
+    levels = loop_levels(box, tile, replace(schedule, threads=False))
     if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
         return "read short pieces of the source, far from each other"
     return ""

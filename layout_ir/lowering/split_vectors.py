@@ -33,6 +33,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
+from layout_ir.layouts.network_registers import registers_taken
 from layout_ir.lowering.loop_builder import repeated
 from layout_ir.lowering.target import VECTOR_WIDTHS
 
@@ -186,12 +187,10 @@ class _Splitter:
     def _shuffle(self, op: vector.ShuffleOp, sources: Vectors, mask: Sequence[int]) -> SSAValue:
         """A vector of some lanes of registers, which are numbered through all of them."""
         lanes = _lanes(sources[0])
-        taken = list(dict.fromkeys(lane // lanes for lane in mask))
-        if len(taken) == 1 and list(mask) == [taken[0] * lanes + lane for lane in range(lanes)]:
+        taken, chosen = registers_taken(mask, lanes)
+        if chosen == list(range(lanes)):
             return sources[taken[0]]
         if len(taken) <= 2:
-            place = {register: number * lanes for number, register in enumerate(taken)}
-            chosen = [place[lane // lanes] + lane % lanes for lane in mask]
             return _mixed(op, sources[taken[0]], sources[taken[-1]], chosen)
         # lanes of some registers and those of the others, all in their places, then one or the other
         near = taken[: len(taken) // 2]
@@ -225,18 +224,11 @@ def _place(op: Operation, indices: Sequence[SSAValue], distance: int) -> list[SS
     if distance == 0:
         return list(indices)
     *outer, last = indices
-    behind = AffineMap(1, 0, (AffineExpr.dimension(0) + distance,))
-    if isinstance(last.owner, affine.ApplyOp) and len(last.owner.map.data.results) == 1:
-        return [*outer, _insert(op, _further(last.owner, distance), None)]
-    return [*outer, _insert(op, affine.ApplyOp([last], AffineMapAttr(behind)), None)]
-
-
-def _further(apply: affine.ApplyOp, distance: int) -> affine.ApplyOp:
-    """The sum of what an operation computes and a distance."""
-    old = apply.map.data
-    return affine.ApplyOp(
-        list(apply.mapOperands), AffineMapAttr(AffineMap(old.num_dims, old.num_symbols, (old.results[0] + distance,)))
-    )
+    operands, near = [last], AffineMap(1, 0, (AffineExpr.dimension(0),))
+    if isinstance(last.owner, affine.ApplyOp):
+        operands, near = list(last.owner.mapOperands), last.owner.map.data
+    behind = AffineMap(near.num_dims, near.num_symbols, (near.results[0] + distance,))
+    return [*outer, _insert(op, affine.ApplyOp(operands, AffineMapAttr(behind)), None)]
 
 
 def _insert(op: Operation, new: Operation, name_hint: str | None) -> SSAValue:

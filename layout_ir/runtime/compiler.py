@@ -132,7 +132,7 @@ def vector_bytes() -> int:
         if forced not in ("0", "16", "32", "64"):
             raise LayoutError(f"{VECTOR_VARIABLE}: expected 0, 16, 32 or 64, got '{forced}'")
         return int(forced)
-    return max(register_bytes(), 64) if register_bytes() > 16 else 16  # lines of two registers, not of four
+    return 64 if register_bytes() > 16 else 16  # lines of two registers, not of four
 
 
 @cache

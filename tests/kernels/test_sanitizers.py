@@ -23,7 +23,7 @@ from layout_ir.runtime.compiler import find_compiler
 BATCH = 50
 PAIRS = 600 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 150
 FLAGS = ("-O1", "-g1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-march=native")
-VARIANTS = (Variant(0), Variant(16), replace(ZEN_3_PANELS, panels=False), PANELS)
+VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True), replace(ZEN_3_PANELS, panels=False), PANELS)
 
 
 def check(reorders: tuple[Reorder, ...], folder: Path, variants: tuple[Variant, ...] = VARIANTS) -> None:
