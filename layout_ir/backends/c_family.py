@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import cache, singledispatchmethod
+from functools import cache
 
 from xdsl.dialects import affine, arith, func, memref, scf
 from xdsl.dialects.builtin import (
@@ -23,6 +23,7 @@ from layout_ir.backends import arithmetic, expressions
 from layout_ir.backends.constants import integer_value
 from layout_ir.backends.expressions import Expression, Precedence
 from layout_ir.backends.names import Names, Vocabulary
+from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import Uses, read_can_move
 from layout_ir.errors import LayoutError
 
@@ -162,7 +163,7 @@ class FamilyPrinter(ABC):
             if self.uses.is_live(op):
                 self.print_operation(op)
 
-    @singledispatchmethod
+    @RulesOfOperations
     def print_operation(self, op: Operation) -> None:
         """The lines of one operation."""
         if (combined := arithmetic.combine(op, self.operands(op), self.scalar_type)) is not None:

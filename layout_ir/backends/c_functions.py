@@ -19,6 +19,7 @@ from layout_ir.backends.c_vocabulary import C_VOCABULARY, OUTLINED
 from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
+from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import Uses, is_private, is_streaming
 from layout_ir.lowering.loop_builder import NO_WAIT
 from layout_ir.lowering.outline_branches import NO_INLINE
@@ -161,23 +162,14 @@ class CPrinter(FamilyPrinter):
         self.lines += ["#ifdef _OPENMP", f"#pragma {text}", "#endif"]  # unknown pragmas are warned about
 
     def print_other(self, op: Operation) -> None:
-        match op:
-            case memref.AllocOp():
-                self._print_allocation(op)
-            case memref.AllocaOp():
-                self._print_local(op)
-            case memref.ExtractAlignedPointerAsIndexOp():
-                pointer = expressions.cast("uintptr_t", self.expression(op.source))
-                self.define(op.aligned_pointer, expressions.cast(self.index_type, pointer))
-            case memref.DeallocOp():
-                self.prelude.headers.add("stdlib.h")
-                self.line(f"free({self.expression(op.memref)});")
-            case memref.CopyOp():
-                self._print_copy(op)
-            case _:
-                self._vectors.print_operation(op)
+        self._print_buffers(op)
 
-    def _print_allocation(self, op: memref.AllocOp) -> None:
+    @RulesOfOperations
+    def _print_buffers(self, op: Operation) -> None:
+        self._vectors.print_operation(op)
+
+    @_print_buffers.register
+    def _(self, op: memref.AllocOp) -> None:
         element, count = self.element_type(op, op.memref.type), self._count(op, op.memref.type, op.dynamic_sizes)
         wanted = op.alignment.value.data if op.alignment is not None else 0
         alignment = max(_ALIGNMENT, wanted)
@@ -186,13 +178,25 @@ class CPrinter(FamilyPrinter):
         name = self.declare(op.memref, "buffer")
         self.line(f"{element} *restrict {name} = layout_allocate({alignment}, {size});")
 
-    def _print_local(self, op: memref.AllocaOp) -> None:
+    @_print_buffers.register
+    def _(self, op: memref.AllocaOp) -> None:
         element, count = self.element_type(op, op.memref.type), self._count(op, op.memref.type, ())
         wanted = op.alignment.value.data if op.alignment is not None else 0
         name = self.declare(op.memref, "buffer")
         self.line(f"_Alignas({max(_ALIGNMENT, wanted)}) {element} {name}[{count}];")
 
-    def _print_copy(self, op: memref.CopyOp) -> None:
+    @_print_buffers.register
+    def _(self, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
+        pointer = expressions.cast("uintptr_t", self.expression(op.source))
+        self.define(op.aligned_pointer, expressions.cast(self.index_type, pointer))
+
+    @_print_buffers.register
+    def _(self, op: memref.DeallocOp) -> None:
+        self.prelude.headers.add("stdlib.h")
+        self.line(f"free({self.expression(op.memref)});")
+
+    @_print_buffers.register
+    def _(self, op: memref.CopyOp) -> None:
         element = self.element_type(op, op.source.type)
         count = self._count(op, op.source.type, ())
         size = expressions.multiply(count, Expression(f"sizeof({element})"))

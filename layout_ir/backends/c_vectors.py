@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, singledispatchmethod
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +17,7 @@ from layout_ir.backends import expressions
 from layout_ir.backends.c_prelude import MASKED_BYTES
 from layout_ir.backends.constants import integer_value
 from layout_ir.backends.expressions import Expression, Precedence
+from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import constant_mask, is_streaming
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class VectorRules:
         self.is_streaming = False
         """Whether a streaming store was printed after the last fence."""
 
-    @singledispatchmethod
+    @RulesOfOperations
     def print_operation(self, op: Operation) -> None:
         """The lines of one operation on vectors."""
         raise self._printer.refuse(op)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from layout_ir.errors import LayoutError
 
@@ -94,6 +95,7 @@ class Names:
             self._numbers.pop()
 
 
+@cache  # of few different hints
 def _identifier(hint: str | None) -> str:
     text = re.sub(r"[^A-Za-z0-9_]+", "_", hint or "").strip("_")
     return f"v{text}" if text[:1].isdigit() else text

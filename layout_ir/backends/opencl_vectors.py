@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, vector
@@ -15,6 +14,7 @@ from layout_ir.backends import expressions
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.opencl_shuffles import MOST_LANES
 from layout_ir.backends.opencl_types import bits_literal
+from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_device_loops import ALIGNED
 
@@ -35,7 +35,7 @@ class VectorRules:
         self._lanes: dict[SSAValue, list[Expression]] = {}
         """Vectors that are put together from scalars, and written down where they are used."""
 
-    @singledispatchmethod
+    @RulesOfOperations
     def print_operation(self, op: Operation) -> None:
         """The lines of one operation on vectors."""
         raise self._printer.refuse(op)

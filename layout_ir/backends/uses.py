@@ -23,7 +23,7 @@ _READS = {
 }
 _WRITES = {memref.StoreOp, vector.StoreOp, vector.MaskedStoreOp, memref.CopyOp, func.CallOp}
 _PARALLEL = {scf.ParallelOp, func.CallOp}
-_TWICE = (arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp)
+_TWICE = {arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp}
 
 
 class Uses:
@@ -61,11 +61,10 @@ class Uses:
             for operand, count in _named_operands(operation):
                 self._count[operand] += count
                 self._users.setdefault(operand, []).append(operation)
-            for region in operation.regions:
-                for inner in region.blocks:
-                    self._visit(inner)
-            inside = (op for region in operation.regions for inner in region.blocks for op in inner.ops)
-            if type(operation) in _PARALLEL or any(op in self._parallel for op in inside):
+            inside = [inner for region in operation.regions for inner in region.blocks]
+            for inner in inside:
+                self._visit(inner)
+            if type(operation) in _PARALLEL or any(op in self._parallel for inner in inside for op in inner.ops):
                 self._parallel.add(operation)
 
     def _is_dead(self, operation: Operation) -> bool:
@@ -86,29 +85,38 @@ def constant_mask(mask: SSAValue) -> list[bool] | None:
 
 
 def _named_operands(operation: Operation) -> Iterator[tuple[SSAValue, int]]:
-    match operation:
-        case affine.ApplyOp(map=AffineMapAttr(data=affine_map)) | affine.MinOp(map=AffineMapAttr(data=affine_map)):
-            dims = affine_map.num_dims
-            repeat = 1 if isinstance(operation, affine.ApplyOp) else 2
-            for part in (part for result in affine_map.results for part in result.dfs()):
-                if isinstance(part, AffineDimExpr):
-                    yield operation.operands[part.position], repeat
-                elif isinstance(part, AffineSymExpr):
-                    yield operation.operands[dims + part.position], repeat
-        case vector.MaskedLoadOp() | vector.MaskedStoreOp():
-            lanes = constant_mask(operation.mask)
-            moves = lanes is None or any(lanes)
-            if moves or "prefetch" in operation.attributes:
-                yield from ((operand, 1) for operand in (operation.base, *operation.indices))
-            if lanes is None:
-                yield operation.mask, 1
-            if isinstance(operation, vector.MaskedLoadOp):
-                yield operation.pass_thru, 1
-            elif moves:
-                yield operation.value_to_store, 1
-        case _:
-            for operand in operation.operands:
-                yield operand, 2 if isinstance(operation, _TWICE) else 1
+    if isinstance(operation, affine.ApplyOp | affine.MinOp):
+        operands = operation.operands
+        repeat = 1 if isinstance(operation, affine.ApplyOp) else 2
+        for position in _named_positions(operation.map):
+            yield operands[position], repeat
+    elif isinstance(operation, vector.MaskedLoadOp | vector.MaskedStoreOp):
+        lanes = constant_mask(operation.mask)
+        moves = lanes is None or any(lanes)
+        if moves or "prefetch" in operation.attributes:
+            yield from ((operand, 1) for operand in (operation.base, *operation.indices))
+        if lanes is None:
+            yield operation.mask, 1
+        if isinstance(operation, vector.MaskedLoadOp):
+            yield operation.pass_thru, 1
+        elif moves:
+            yield operation.value_to_store, 1
+    else:
+        repeat = 2 if type(operation) in _TWICE else 1
+        for operand in operation.operands:
+            yield operand, repeat
+
+
+def _named_positions(attribute: AffineMapAttr) -> list[int]:
+    """The operands that the text of an affine map names, as often as it does."""
+    dims = attribute.data.num_dims
+    positions: list[int] = []
+    for part in (part for result in attribute.data.results for part in result.dfs()):
+        if isinstance(part, AffineDimExpr):
+            positions.append(part.position)
+        elif isinstance(part, AffineSymExpr):
+            positions.append(dims + part.position)
+    return positions
 
 
 def read_can_move(load: memref.LoadOp, user: Operation | None) -> bool:

@@ -23,9 +23,14 @@ from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_loops import flat_type, storage_element_type
 
 
-@cache  # asked for every occurrence of a type
 def flattened(attribute: Attribute) -> Attribute:
     """A type with every buffer in it replaced by its flat storage."""
+    is_asked_for = isinstance(attribute, FunctionType) or isa(attribute, MemRefType[Attribute])
+    return _flattened(attribute) if is_asked_for else attribute
+
+
+@cache  # asked for every occurrence of a type
+def _flattened(attribute: Attribute) -> Attribute:
     if isinstance(attribute, FunctionType):
         inputs, outputs = (map(flattened, types) for types in (attribute.inputs, attribute.outputs))
         return FunctionType.from_lists(list(inputs), list(outputs))
@@ -42,12 +47,12 @@ def flattened(attribute: Attribute) -> Attribute:
 def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> None:
     """Change types in place: what an operation makes, what its blocks take, and what its properties mention."""
     for result in op.results:
-        if (kind := changed(result.type)) != result.type:
+        if (kind := changed(result.type)) is not result.type:
             Rewriter.replace_value_with_new_type(result, kind)
     for region in op.regions:
         for block in region.blocks:
             for argument in block.args:
-                if (kind := changed(argument.type)) != argument.type:
+                if (kind := changed(argument.type)) is not argument.type:
                     Rewriter.replace_value_with_new_type(argument, kind)
     for attributes in (op.properties, op.attributes):
         for name, value in attributes.items():

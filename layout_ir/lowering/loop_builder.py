@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import cast
 
 from xdsl.builder import Builder
@@ -50,6 +51,12 @@ def _terms(expr: AffineExpr) -> list[AffineExpr]:
     if isinstance(expr, AffineBinaryOpExpr) and expr.kind is ADD:
         return [*_terms(expr.lhs), *_terms(expr.rhs)]
     return [expr]
+
+
+@lru_cache(maxsize=4096)
+def _map_behind(offset: int) -> AffineMapAttr:
+    """The attribute of an offset, of which tiles have many but few different ones."""
+    return AffineMapAttr(AffineMap(1, 0, (AffineExpr.dimension(0) + offset,)))
 
 
 class Constants:
@@ -128,6 +135,15 @@ class LoopBuilder:
             values[dim] = AffineExpr.dimension(position)
         compact = AffineMap(len(used), 0, (substitute(expr, values),))
         operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
+        return self._builder.insert(operation).result
+
+    def behind(self, base: SSAValue, offset: int) -> SSAValue:
+        """The index so many elements behind another one."""
+        if is_symbolic(offset):
+            return self.index(AffineExpr.dimension(0) + offset, [base])
+        operation = affine.ApplyOp.create(
+            operands=[base], result_types=[IndexType()], properties={"map": _map_behind(offset)}
+        )
         return self._builder.insert(operation).result
 
     def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:

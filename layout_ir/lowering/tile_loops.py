@@ -242,10 +242,13 @@ class TileEmitter:
         for number, value in enumerate(tile.network.values):
             results.append(self._value(value, results, source, ahead))
             for offset in stores.get(number, ()):
-                place = [self._place(destination, offset)]
-                nontemporal = BoolAttr.from_bool(True) if offset in streamed else None
-                store = vector.StoreOp(results[number], self.buffers.destination, place, nontemporal=nontemporal)
-                self.builder.insert(store if nontemporal else self._with_request(store, ahead, is_part))
+                place = self._place(destination, offset)
+                store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
+                if offset in streamed:
+                    store.properties["nontemporal"] = BoolAttr.from_bool(True)
+                    self.builder.insert(store)
+                else:
+                    self.builder.insert(self._with_request(store, ahead, is_part))
 
     def _with_request(self, store: vector.StoreOp, ahead: Ahead, is_part: bool) -> vector.StoreOp:
         """A store that asks for what later ones write, or parts of lines that nothing else writes."""
@@ -257,7 +260,7 @@ class TileEmitter:
         return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
 
     def _place(self, base: SSAValue, offset: int) -> SSAValue:
-        return self.builder.index(AffineExpr.dimension(0) + offset, [base]) if offset else base
+        return self.builder.behind(base, offset) if offset else base
 
     def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
         match value:
@@ -271,13 +274,16 @@ class TileEmitter:
                 return self.builder.splat(self.buffers.pad, lanes)
             case Shuffle(left=left, right=right, mask=mask):
                 kind = _vector_type(self.buffers.source, len(mask))
-                operation = vector.ShuffleOp(earlier[left], earlier[right], _lanes(mask), result_type=kind)
+                # by its parts, as are loads and stores: their own constructors take several times as long
+                operation = vector.ShuffleOp.create(
+                    operands=[earlier[left], earlier[right]], result_types=[kind], properties={"mask": _lanes(mask)}
+                )
                 self.builder.insert(operation)
                 return self._named(operation.result, "mixed")
 
     def _load(self, place: SSAValue, lanes: int, ahead: Ahead) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
-        operation = vector.LoadOp(self.buffers.source, [place], kind)
+        operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
         locality = SECOND_LEVEL if ahead.is_far else None
         distance = ahead.source if ahead.place is None else 0
         self.builder.insert(with_prefetch(operation, distance, locality=locality, times=ahead.times))
