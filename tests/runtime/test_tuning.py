@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -139,14 +140,19 @@ def test_functions_that_call_others_keep_their_own() -> None:
 
 @pytest.fixture
 def without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every candidate's kernel is the cost model's, as far as only the rules matter."""
+    """Few candidates, whose kernels are all the cost model's, as far as only the rules matter."""
 
     def model_alone(
         module: ModuleOp, name: str, candidates: Sequence[Candidate], threads: int | None
     ) -> list[li.Kernel]:
         return compile_for(module, [name], candidates[0].target, threads) * len(candidates)
 
+    def few_ways_to_store(model: Target, *, other_panels: bool) -> Iterator[Target]:
+        return islice(ways_to_store(model, other_panels=other_panels), 3)
+
     monkeypatch.setattr(tuning, "compile_candidates", model_alone)
+    monkeypatch.setattr(tuning, "ways_to_store", few_ways_to_store)
+    monkeypatch.setattr(tuning, "ways_to_prefetch", lambda model: islice(ways_to_prefetch(model), 2))
 
 
 @pytest.mark.usefixtures("without_compiling")
