@@ -42,6 +42,12 @@ _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _EQUALITIES, _UNSIGNED = range(2), range(6, 10)
 
 
+_OTHERS: set[type[Operation]] = {arith.SelectOp, arith.IndexCastOp, arith.CmpiOp, arith.AndIOp, arith.OrIOp}
+
+ARITHMETIC = frozenset({*_INDEX_OPERATIONS, *_EXTREMA, *_OTHERS})
+"""The operations that there are rules for."""
+
+
 def combine(op: Operation, operands: Sequence[Expression], type_name: Callable[[Attribute], str]) -> Expression | None:
     """
     The expression of an operation on indices, i1 or whole-byte integers; None if there is no rule.

@@ -166,10 +166,12 @@ class FamilyPrinter(ABC):
     @RulesOfOperations
     def print_operation(self, op: Operation) -> None:
         """The lines of one operation."""
-        if (combined := arithmetic.combine(op, self.operands(op), self.scalar_type)) is not None:
-            self.define(op.results[0], combined)
-        else:
-            self.print_other(op)
+        if type(op) in arithmetic.ARITHMETIC:
+            combined = arithmetic.combine(op, self.operands(op), self.scalar_type)
+            if combined is not None:
+                self.define(op.results[0], combined)
+                return
+        self.print_other(op)
 
     @print_operation.register
     def _(self, op: arith.ConstantOp) -> None:

@@ -15,6 +15,13 @@ from xdsl.ir import Attribute
 
 from layout_ir.errors import LayoutError
 
+_NAMES: dict[type[Attribute], str] = {
+    Float32Type: "float",
+    Float64Type: "double",
+    Float16Type: "uint16_t",
+    BFloat16Type: "uint16_t",
+    IndexType: "int64_t",
+}
 _WIDTHS = (8, 16, 32, 64)
 
 
@@ -25,15 +32,9 @@ def element_type(element: Attribute) -> str:
     f32 and f64 are moved as float and double, which callers expect to see and aliasing rules ask for; half floats have
     no type in C11 and are moved as uint16_t; i1 takes one byte. Raises `LayoutError` for other types.
     """
+    if (name := _NAMES.get(type(element))) is not None:
+        return name
     match element:
-        case Float32Type():
-            return "float"
-        case Float64Type():
-            return "double"
-        case Float16Type() | BFloat16Type():
-            return "uint16_t"
-        case IndexType():
-            return "int64_t"
         case IntegerType() if element.width.data == 1:
             return "uint8_t"
         case IntegerType() if element.width.data in _WIDTHS:

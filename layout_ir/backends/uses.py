@@ -23,6 +23,7 @@ _READS = {
 }
 _WRITES = {memref.StoreOp, vector.StoreOp, vector.MaskedStoreOp, memref.CopyOp, func.CallOp}
 _PARALLEL = {scf.ParallelOp, func.CallOp}
+_NAMED_OTHERWISE = {affine.ApplyOp, affine.MinOp, vector.MaskedLoadOp, vector.MaskedStoreOp}
 _TWICE = {arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp}
 
 
@@ -85,7 +86,11 @@ def constant_mask(mask: SSAValue) -> list[bool] | None:
 
 
 def _named_operands(operation: Operation) -> Iterator[tuple[SSAValue, int]]:
-    if isinstance(operation, affine.ApplyOp | affine.MinOp):
+    if type(operation) not in _NAMED_OTHERWISE:
+        repeat = 2 if type(operation) in _TWICE else 1
+        for operand in operation.operands:
+            yield operand, repeat
+    elif isinstance(operation, affine.ApplyOp | affine.MinOp):
         operands = operation.operands
         repeat = 1 if isinstance(operation, affine.ApplyOp) else 2
         for position in _named_positions(operation.map):
@@ -101,10 +106,6 @@ def _named_operands(operation: Operation) -> Iterator[tuple[SSAValue, int]]:
             yield operation.pass_thru, 1
         elif moves:
             yield operation.value_to_store, 1
-    else:
-        repeat = 2 if type(operation) in _TWICE else 1
-        for operand in operation.operands:
-            yield operand, repeat
 
 
 def _named_positions(attribute: AffineMapAttr) -> list[int]:
