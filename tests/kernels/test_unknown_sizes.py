@@ -187,7 +187,7 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
     check(CASES[1::3] if few else CASES, vector_bytes=vector_bytes, threads=threads)
 
 
-@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.usefixtures("quickest_compiler")
 @pytest.mark.parametrize(
     "small, carry, threads, processor, steps",
     [

@@ -13,9 +13,10 @@ from xdsl.dialects.builtin import ModuleOp
 from layout_ir.runtime.compiler import compile_library, find_compiler, register_bytes
 
 
-def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Path, *flags: str) -> None:
-    """Run the kernels of a lowered module on destinations that begin at a line, and two places behind one."""
-    (folder / "kernels.c").write_text(text_for_this_processor(module))
+def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Path, *flags: str) -> str:
+    """Run a lowered module's kernels on destinations that begin at a line, and two places behind one; their C text."""
+    text = text_for_this_processor(module)
+    (folder / "kernels.c").write_text(text)
     # a compiler would take half a minute to improve on vectors that were taken apart
     level = "-O1" if register_bytes() == 64 else "-O0"
     flags = (level, "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
@@ -31,3 +32,4 @@ def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Pa
             wanted[128 : 128 + expected.size] = expected
             library[f"case_{number}"](*map(ctypes.c_void_p, (source.ctypes.data, field[128:].ctypes.data)))
             assert np.array_equal(field, wanted), f"{case}, {misaligned} elements behind a line"
+    return text
