@@ -81,9 +81,10 @@ class VectorRules:
 
     def __init__(self, printer: CPrinter) -> None:
         self._printer = printer
-        # by the identity of types, as a hash is made anew every time: those of values live as long as the module
+        # by the identity of attributes, as a hash is made anew every time: they live as long as the module
         self._type_names: dict[int, str] = {}
         self._wider_types: dict[tuple[str, int], Attribute] = {}
+        self._masks: dict[tuple[int, int], tuple[int, str]] = {}
         self.is_streaming = False
         """Whether a streaming store was printed after the last fence."""
 
@@ -137,12 +138,19 @@ class VectorRules:
             raise self._printer.refuse(op, f"expected two vectors of one type, got {op.v1.type} and {op.v2.type}")
         self.type_name(op, op.v1.type)
         first, second = self._printer.expression(op.v1), self._printer.expression(op.v2)
-        mask = op.mask.get_values()
-        wide = coarsest(mask, lane_count(op.v1.type), self._element_bytes(op.v1.type))
-        if wide.factor > 1:
-            first, second = (self._widened(op, op.v1.type, operand, wide.factor) for operand in (first, second))
-        text = f"__builtin_shufflevector({first}, {second}, {', '.join(map(str, wide.mask))})"
-        self._define(op, op.result, lambda name: f"({name}){text}" if wide.factor > 1 else text)
+        factor, mask = self._mask(op)
+        if factor > 1:
+            first, second = (self._widened(op, op.v1.type, operand, factor) for operand in (first, second))
+        text = f"__builtin_shufflevector({first}, {second}, {mask})"
+        self._define(op, op.result, lambda name: f"({name}){text}" if factor > 1 else text)
+
+    def _mask(self, op: vector.ShuffleOp) -> tuple[int, str]:
+        """The lanes in one unit of a shuffle's mask, and the text of it."""
+        key = id(op.mask), id(op.v1.type)
+        if (known := self._masks.get(key)) is None:
+            wide = coarsest(op.mask.get_values(), lane_count(op.v1.type), self._element_bytes(op.v1.type))
+            known = self._masks[key] = wide.factor, ", ".join(map(str, wide.mask))
+        return known
 
     def _element_bytes(self, vector_type: Attribute) -> int:
         return _bytes(self._printer.scalar_type(_element_of(vector_type)))

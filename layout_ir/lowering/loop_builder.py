@@ -53,6 +53,9 @@ def _terms(expr: AffineExpr) -> list[AffineExpr]:
     return [expr]
 
 
+_SUM = AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimension(1),)))
+
+
 @lru_cache(maxsize=4096)
 def _map_behind(offset: int) -> AffineMapAttr:
     """The attribute of an offset, of which tiles have many but few different ones."""
@@ -139,11 +142,11 @@ class LoopBuilder:
 
     def behind(self, base: SSAValue, offset: int) -> SSAValue:
         """The index so many elements behind another one."""
-        if is_symbolic(offset):
-            return self.index(AffineExpr.dimension(0) + offset, [base])
-        operation = affine.ApplyOp.create(
-            operands=[base], result_types=[IndexType()], properties={"map": _map_behind(offset)}
-        )
+        if self.unknown is not None and is_symbolic(offset):
+            operands, added = [base, self.unknown.value(offset)], _SUM
+        else:
+            operands, added = [base], _map_behind(offset)
+        operation = affine.ApplyOp.create(operands=operands, result_types=[IndexType()], properties={"map": added})
         return self._builder.insert(operation).result
 
     def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
