@@ -48,12 +48,12 @@ def _flattened(attribute: Attribute) -> Attribute:
 def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> None:
     """Change types in place: what an operation makes, what its blocks take, and what its properties mention."""
     for result in op.results:
-        if (kind := changed(result.type)) is not result.type:
+        if (kind := changed(result.type)) != result.type:
             Rewriter.replace_value_with_new_type(result, kind)
     for region in op.regions:
         for block in region.blocks:
             for argument in block.args:
-                if (kind := changed(argument.type)) is not argument.type:
+                if (kind := changed(argument.type)) != argument.type:
                     Rewriter.replace_value_with_new_type(argument, kind)
     for attributes in (op.properties, op.attributes):
         for name, value in attributes.items():

@@ -142,6 +142,8 @@ class LoopBuilder:
 
     def behind(self, base: SSAValue, offset: int) -> SSAValue:
         """The index so many elements behind another one."""
+        if offset == 0:
+            return base
         if self.unknown is not None and is_symbolic(offset):
             operands, added = [base, self.unknown.value(offset)], _SUM
         else:

@@ -233,5 +233,5 @@ class Requests:
         """The steps of an axis that belong to a part."""
         steps = -(-self.rows.taken[i] // parts)
         first = self.builder.index(AffineExpr.dimension(0) * steps, [part])
-        behind = self.builder.index(AffineExpr.dimension(0) + steps, [first])
+        behind = self.builder.behind(first, steps)
         return first, self.builder.insert(arith.MinUIOp(behind, self._count(i))).results[0]

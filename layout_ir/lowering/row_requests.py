@@ -76,7 +76,7 @@ class RowRequests:
         start, position = AffineExpr.dimension(0), AffineExpr.dimension(1)
         at = [starts.get(shared, self.builder.constant(0)), starts[among]]
         first = self.builder.index(start + (position + (step - 1)) // step * share, at)
-        behind = self.builder.index(AffineExpr.dimension(0) + share, [first])
-        end = self.builder.index(AffineExpr.dimension(0) + steps, at[:1])
+        behind = self.builder.behind(first, share)
+        end = self.builder.behind(at[0], steps)
         own = self.builder.insert(arith.MinUIOp(behind, end)).results[0]
         return first, self.builder.minimum(own, self.box.axes[shared].valid)

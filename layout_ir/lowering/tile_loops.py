@@ -146,7 +146,7 @@ def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[
         first, end = builder.constant(0), builder.constant(axis.extent)
     else:
         first = starts[level.axis]
-        end = builder.index(AffineExpr.dimension(0) + level.inside, [first])
+        end = builder.behind(first, level.inside)
         if not is_multiple(axis.extent, level.inside):
             end = builder.minimum(end, axis.extent)
     with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
@@ -242,7 +242,7 @@ class TileEmitter:
         for number, value in enumerate(tile.network.values):
             results.append(self._value(value, results, source, ahead))
             for offset in stores.get(number, ()):
-                place = self._place(destination, offset)
+                place = self.builder.behind(destination, offset)
                 store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
                 if offset in streamed:
                     store.properties["nontemporal"] = BoolAttr.from_bool(True)
@@ -259,16 +259,13 @@ class TileEmitter:
             locality = SECOND_LEVEL
         return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
 
-    def _place(self, base: SSAValue, offset: int) -> SSAValue:
-        return self.builder.behind(base, offset) if offset else base
-
     def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
         match value:
             case Load(offset=offset, lanes=lanes):
                 if ahead.place is not None:
-                    asked = self._place(ahead.place, offset)
+                    asked = self.builder.behind(ahead.place, offset)
                     self.builder.insert(request(self.buffers.source, asked, SECOND_LEVEL, ahead.times))
-                return self._load(self._place(source, offset), lanes, ahead)
+                return self._load(self.builder.behind(source, offset), lanes, ahead)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
                 return self.builder.splat(self.buffers.pad, lanes)
