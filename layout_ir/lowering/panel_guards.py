@@ -14,6 +14,7 @@ from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import panel_choice
 from layout_ir.layouts.panel import Panel
@@ -32,6 +33,9 @@ from layout_ir.lowering.several_registers import takes_many_registers
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long
 from layout_ir.lowering.whole_units import line_products, rest_of_division
+
+SHARES = 100
+"""Parts of a cell in which kernels, which compute with whole numbers, compare how much is moved again."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,28 @@ class PanelGuards:
             for product in products:
                 rest = rest_of_division(self.builder, product, self.schedule.lanes)
                 total = self.builder.insert(arith.AddiOp(total, rest)).results[0]
-            conditions.append(self.builder.compare(total, "ne", self.builder.constant(0)))
+            pays = self.builder.compare(total, "ne", self.builder.constant(0))
+            for again in self._are_written_again():
+                pays = self.builder.insert(arith.OrIOp(pays, again)).results[0]
+            conditions.append(pays)
         return conditions
+
+    def _are_written_again(self) -> list[SSAValue]:
+        """For each unknown extent whether its last tile overlaps the one before so far that panels pay."""
+        box = self.group.main
+        tile = tile_of(box, self.schedule, self.buffers.source_size)
+        return [
+            self._is_written_again(axis.extent, steps)
+            for axis, steps in zip(box.axes, tile.extents if tile else (), strict=False)
+            if is_symbolic(axis.extent) and steps > 1
+        ]
+
+    def _is_written_again(self, extent: int, steps: int) -> SSAValue:
+        """Whether tiles of so many steps move more cells of an extent than are worth it, for every one there is."""
+        dim, length = AffineExpr.dimension(0), self.builder.constant(extent)
+        moved = self.builder.index((dim + (steps - 1)) // steps * (SHARES * steps), [length])
+        most = self.builder.index(dim * round(SHARES * self.schedule.processor.written_again), [length])
+        return self.builder.compare(moved, "ugt", most)
 
     def only_fits(self, panel: Panel, usual: Panel) -> list[SSAValue] | None:
         """
@@ -61,9 +85,9 @@ class PanelGuards:
 
         None where they never do, or always hold both.
         """
-        if _tile_extents(usual) == _tile_extents(panel):
+        if tile_extents(usual) == tile_extents(panel):
             return None
-        tiles = are_as_long(self.builder, _tile_extents(usual))
+        tiles = are_as_long(self.builder, tile_extents(usual))
         return (
             [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)] if tiles else None
         )
@@ -167,7 +191,7 @@ def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
     return _several(panel, least)
 
 
-def _tile_extents(panel: Panel) -> list[tuple[int, int]]:
+def tile_extents(panel: Panel) -> list[tuple[int, int]]:
     """The extents of all axes, and how long each must be for tiles."""
     return _several(panel, panel.least)
 

@@ -172,11 +172,11 @@ class _Filler:
         is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)
         if self.panel.region is not None:
             apart = self.panel.group.main.axes[self.panel.region].source_stride
-            return LoopLevel(0, 1, steps_apart=apart, is_asked_for=is_asked_for)
+            return LoopLevel(0, 1, steps_apart=apart, is_far=True, is_asked_for=is_asked_for)
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
             ahead = self._ahead(box, tile, levels, schedule)
-            together = rows_together(box, tile, self.panel.group.boxes[self.position], schedule) if ahead else 0
+            together = rows_together(box, tile, self.panel.group.boxes[self.position]) if ahead else 0
             return LoopLevel(0, 1, prefetch=ahead, rows_together=together, is_asked_for=is_asked_for)
         stride = self.panel.group.boxes[self.position].axes[region].source_stride
         return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)

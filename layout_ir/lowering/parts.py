@@ -23,7 +23,7 @@ from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.several_registers import shuffles_less, takes_many_registers
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
-from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
+from layout_ir.lowering.tile_choice import cut_for_lines, tile_of, with_short_extents
 from layout_ir.lowering.tile_guards import may_be_large
 from layout_ir.lowering.tile_loops import parts_without_loose_pads
 
@@ -256,7 +256,8 @@ def _scratch_tile(schedule: Schedule) -> ChooseTile:
     """How a box is moved to scratch."""
 
     def scratch_tile(box: Box, size: int) -> Tile | None:
-        tile = choose_tile(box, schedule.register_lanes or schedule.lanes, size, schedule.segment)
+        short = with_short_extents(box, schedule)
+        tile = choose_tile(short, schedule.register_lanes or schedule.lanes, size, schedule.segment)
         return None if tile is None or loose_pads(box, tile) else tile
 
     return scratch_tile

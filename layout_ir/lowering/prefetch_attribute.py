@@ -24,7 +24,7 @@ Without it loads ask for the first level, and stores for lines of their own ther
 Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
 
 
-def request(buffer: SSAValue, place: SSAValue, locality: int, times: int = 1) -> vector.LoadOp:
+def request(buffer: SSAValue, place: SSAValue, locality: int | None, times: int = 1) -> vector.LoadOp:
     """A load of one element, of no use but to ask for its line so many times."""
     kind = VectorType(cast("MemRefType[Attribute]", buffer.type).element_type, [1])
     operation = vector.LoadOp(buffer, [place], kind)

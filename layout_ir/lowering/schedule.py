@@ -22,7 +22,10 @@ SEGMENT_BYTES = 16
 """Part of a vector within which processors shuffle with one instruction."""
 
 SHORT_LANES = 16
-"""Elements of vectors for extents that hold no longer ones."""
+"""Elements of vectors for extents that hold no half of a longer one."""
+
+LEAST_STEPS = 8
+"""Steps of an unknown extent that the shortest tiles take."""
 
 BLOCK_TILES = 2
 """Tiles along each of the two directions of a transposition that are moved before its loops go on."""
@@ -79,6 +82,9 @@ class Schedule:
 
     processor: ProcessorModel = MODELS[ICE_LAKE]
     """What the processor is known for."""
+
+    most_steps: int | None = None
+    """Steps of an unknown extent that a tile may take, where it holds no longer ones; None for any."""
 
     segment: int | None = None
     """Elements of the part of a vector within which shuffles are cheap; None for all."""
@@ -140,12 +146,23 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     )
 
 
-def of_short_vectors(schedule: Schedule) -> Schedule | None:
-    """The schedule for extents that no tile fits into, with shorter vectors; None where vectors are as short."""
-    if schedule.lanes <= SHORT_LANES:
+def of_shorter_tiles(schedule: Schedule) -> Schedule | None:
+    """
+    The schedule for unknown extents that hold no tile of this one; None where scalar loops are as good.
+
+    Tiles first take as many steps as a vector has elements, then half as many; shorter ones are of shorter vectors.
+    """
+    lanes = most_steps = schedule.register_lanes or schedule.lanes
+    if schedule.most_steps == lanes:
+        most_steps = lanes // 2
+    elif schedule.most_steps is not None:
+        if lanes <= 2 * SHORT_LANES:
+            return None
+        lanes = most_steps = SHORT_LANES
+    if most_steps < LEAST_STEPS:
         return None
     usual = replace(schedule, streams=False, prefetches=False, panels=False, narrows=False)
-    return replace(usual, lanes=SHORT_LANES, register_lanes=0)
+    return replace(usual, lanes=lanes, register_lanes=0, most_steps=most_steps)
 
 
 def streamed_stores(box: Box, tile: Tile, schedule: Schedule) -> frozenset[int]:

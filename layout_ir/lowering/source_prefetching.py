@@ -59,7 +59,7 @@ def with_prefetching(
     if rows is not None and (rows.are_alone or not forward):
         return [*levels[:-1], replace(levels[-1], rows=rows)]
     if forward:
-        together = rows_together(box, tile, box, schedule)
+        together = rows_together(box, tile, box)
         return [*levels[:-1], replace(levels[-1], prefetch=forward, rows_together=together)]
     if along_source is None or along_destination is None or along_source == along_destination:
         axis, tiles = _in_one_order(box, tile, levels, schedule, along_source, along_destination)
@@ -140,32 +140,33 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
     return along_rows
 
 
-def rows_together(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int:
+def rows_together(box: Box, tile: Tile, whole: Box) -> int:
     """
     Elements of all rows that a tile of a box reads, where they follow each other and it is not known how long they are.
 
-    0 where they do not, or where the processor does better to ask for what lies behind a tile along its rows. `whole`:
-    the box of which this is a panel, or the box itself. A panel of more rows than those of a tile reads the others
-    first.
+    0 where they do not. `whole`: the box of which this is a panel, or the box itself. A panel of more rows than those
+    of a tile reads the others first.
     """
-    across = _axis_of_rows(box, tile, whole, schedule)
+    across = _axis_of_rows(box, tile, whole)
     return 0 if across is None else tile.extents[across] * box.axes[across].source_stride
 
 
 def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> tuple[int, int]:
-    """Elements of all rows that a block of tiles reads, as in `rows_together`, and up to how many they are short."""
-    across = _axis_of_rows(box, tile, box, schedule)
-    if across is None:
+    """
+    Elements of all rows that a block of tiles reads, as in `rows_together`, and up to how many they are short.
+
+    None where the processor does better to ask for what lies behind a tile along its rows.
+    """
+    across = _axis_of_rows(box, tile, box)
+    if across is None or schedule.processor.row_distances <= ROW_DISTANCES:
         return 0, 0
     count = max([tile.extents[across], *(level.step for level in levels if level.axis == across)])
     most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * PAGE_LINES * schedule.lanes)
     return count * box.axes[across].source_stride, most
 
 
-def _axis_of_rows(box: Box, tile: Tile, whole: Box, schedule: Schedule) -> int | None:
+def _axis_of_rows(box: Box, tile: Tile, whole: Box) -> int | None:
     """The axis from row to row of a tile, where rows follow each other and it is not known how long they are."""
-    if schedule.processor.row_distances <= ROW_DISTANCES:
-        return None
     lengths = [axis.extent for axis in whole.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
     for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)):
         if steps > FEW_ROWS and axis.source_stride in lengths and (whole is box or axis.extent == steps):

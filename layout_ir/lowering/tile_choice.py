@@ -9,6 +9,7 @@ half a line only every other one does.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from layout_ir.layouts.lane_stages import is_cheap
 from layout_ir.layouts.line_copy import LineCopy, copy_by_lines
@@ -18,7 +19,7 @@ from layout_ir.layouts.shuffle_network import Network, Shuffle, is_copy, moves_w
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.line_sequences import rows_of
-from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
+from layout_ir.lowering.schedule import Schedule, destination_starts, of_shorter_tiles, source_starts
 
 LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0
 """Cycles of an instruction, as a processor loads twice a cycle."""
@@ -57,6 +58,7 @@ SMALL_PART = 32
 
 def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
+    box = with_short_extents(box, schedule)
     copy = _copy_by_lines(box, schedule)
     if copy is not None and not any(axis.extent % steps for axis, steps in zip(box.axes, copy.extents, strict=True)):
         return copy
@@ -75,6 +77,36 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     if wide is None or not schedule.narrows:
         return wide
     return None if takes_pairs(wide.network) else cached_tile(box, wide, schedule, source_size)
+
+
+def with_short_extents(box: Box, schedule: Schedule) -> Box:
+    """A box for which a tile is chosen that needs no longer extents than those which a kernel finds to be short."""
+    most = schedule.most_steps
+    if most is None:
+        return box
+    return replace(
+        box,
+        axes=tuple(replace(axis, extent=most, valid=most) if is_symbolic(axis.extent) else axis for axis in box.axes),
+    )
+
+
+def shorter_tiles(box: Box, tile: Tile, schedule: Schedule, source_size: int) -> Schedule | None:
+    """The schedule for unknown extents that hold no such tile, but shorter ones; None where there are none."""
+    shorter = of_shorter_tiles(schedule)
+    while shorter is not None:
+        other = tile_of(box, shorter, source_size)
+        if other is None or _is_shorter(box, other, tile):
+            return shorter
+        shorter = of_shorter_tiles(shorter)
+    return None
+
+
+def _is_shorter(box: Box, tile: Tile, usual: Tile) -> bool:
+    """Whether a tile fits into some unknown extents that the usual one does not fit into."""
+    return any(
+        is_symbolic(axis.extent) and steps < most
+        for axis, steps, most in zip(box.axes, tile.extents, usual.extents, strict=True)
+    )
 
 
 def _is_small(box: Box, schedule: Schedule) -> bool:

@@ -27,10 +27,10 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
-from layout_ir.lowering.schedule import Schedule, of_short_vectors, streamed_stores
+from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance
 from layout_ir.lowering.source_prefetching import times_asked
-from layout_ir.lowering.tile_choice import cached_tile, tile_of
+from layout_ir.lowering.tile_choice import cached_tile, shorter_tiles, tile_of
 from layout_ir.lowering.tile_guards import Guards
 
 LONGEST_PADDED = 4
@@ -47,19 +47,19 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         guards.emit(
             schedule,
             partial(_emit_unknown, builder, part, tile, buffers),
-            partial(_emit_short, builder, part, buffers, schedule),
+            partial(_emit_short, builder, part, tile, buffers, schedule),
         )
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
 
 
-def _emit_short(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
-    """The loops of a box whose extents hold no tile: by shorter vectors, or scalar ones where there are none."""
-    short = of_short_vectors(schedule)
-    if short is None:
+def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
+    """The loops of a box whose extents do not hold `tile`: by shorter ones, or scalar where there are none."""
+    shorter = shorter_tiles(part, tile, schedule, buffers.source_size)
+    if shorter is None:
         emit_box(builder, part, buffers, schedule.threads)
     else:
-        emit_part(builder, part, buffers, short)
+        emit_part(builder, part, buffers, shorter)
 
 
 def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
@@ -264,7 +264,7 @@ class TileEmitter:
             case Load(offset=offset, lanes=lanes):
                 if ahead.place is not None:
                     asked = self.builder.behind(ahead.place, offset)
-                    self.builder.insert(request(self.buffers.source, asked, SECOND_LEVEL, ahead.times))
+                    self.builder.insert(request(self.buffers.source, asked, _locality(ahead), ahead.times))
                 return self._load(self.builder.behind(source, offset), lanes, ahead)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
@@ -281,15 +281,19 @@ class TileEmitter:
     def _load(self, place: SSAValue, lanes: int, ahead: Ahead) -> SSAValue:
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
-        locality = SECOND_LEVEL if ahead.is_far else None
         distance = ahead.source if ahead.place is None else 0
-        self.builder.insert(with_prefetch(operation, distance, locality=locality, times=ahead.times))
+        self.builder.insert(with_prefetch(operation, distance, locality=_locality(ahead), times=ahead.times))
         return self._named(operation.result, "line")
 
     @staticmethod
     def _named(value: SSAValue, hint: str) -> SSAValue:
         value.name_hint = hint
         return value
+
+
+def _locality(ahead: Ahead) -> int | None:
+    """Which cache the source is asked for to come into; None for the first."""
+    return SECOND_LEVEL if ahead.is_far else None
 
 
 @lru_cache(maxsize=1024)

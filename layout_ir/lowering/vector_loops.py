@@ -59,18 +59,18 @@ class _Emitter:
         """Parts with unknown extents: step by step where these are small, else each part by itself."""
         guards = PanelGuards(self.builder, self.buffers, self.schedule, steps.group)
         if steps.together is None:
-            self._by_short_vectors(steps, guards)
+            self._by_shorter_tiles(steps, guards)
             return
         panel = steps.together
         emit_where(
             self.builder,
             [*guards.is_large(), *guards.fits(panel)],
             lambda: replace(self, schedule=inside_of_lines(self.schedule)).by_panels(panel),
-            lambda: self._by_short_vectors(steps, guards),
+            lambda: self._by_shorter_tiles(steps, guards),
         )
 
-    def _by_short_vectors(self, steps: WholeSteps, guards: PanelGuards) -> None:
-        """Steps by panels that short vectors fill where only these fit in, else each part by itself."""
+    def _by_shorter_tiles(self, steps: WholeSteps, guards: PanelGuards) -> None:
+        """Steps by panels that shorter tiles fill where only these fit in, else each part by itself."""
 
         def otherwise() -> None:
             for part in steps.parts:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_of_step import MOST_BYTES, PARTS, group_of_steps
+from layout_ir.lowering.panel_guards import tile_extents
 from layout_ir.lowering.parts import Part, step_panel
-from layout_ir.lowering.schedule import Schedule, of_short_vectors
+from layout_ir.lowering.schedule import Schedule, of_shorter_tiles
 
 TOGETHER_BYTES = 20 << 10
 """
@@ -39,7 +40,7 @@ class WholeSteps:
     """Panels of one step each of several parts; None for one part, which has its own."""
 
     short: Panel | None = None
-    """The same, filled by short vectors: for steps into which no tiles of others fit."""
+    """The same, filled by shorter tiles: for steps into which no tiles of others fit."""
 
     @property
     def usual(self) -> Panel | None:
@@ -70,21 +71,22 @@ def _filling(parts: Sequence[Part]) -> tuple[Group, list[int]] | None:
 
 def _alone(part: Part, source_size: int, schedule: Schedule) -> WholeSteps:
     # what is mostly pads takes as long by tiles that write parts of lines
-    by_tiles = part.panel is None or part.group.main.is_padded
-    short = None if by_tiles else _short_panel(part.group, source_size, schedule)
-    return WholeSteps(part.group, (part,), short=short)
+    usual = None if part.group.main.is_padded else part.panel
+    return WholeSteps(part.group, (part,), short=_short_panel(part.group, usual, source_size, schedule))
 
 
 def _together(group: Group, parts: Sequence[Part], source_size: int, schedule: Schedule) -> WholeSteps:
     together = step_panel(group, source_size, schedule, TOGETHER_BYTES)
-    short = None if together is None else _short_panel(group, source_size, schedule)
-    return WholeSteps(group, tuple(parts), together, short)
+    return WholeSteps(group, tuple(parts), together, _short_panel(group, together, source_size, schedule))
 
 
-def _short_panel(group: Group, source_size: int, schedule: Schedule) -> Panel | None:
-    """Of parts of steps where these are larger."""
-    short = of_short_vectors(schedule)
-    if short is None:
+def _short_panel(group: Group, usual: Panel | None, source_size: int, schedule: Schedule) -> Panel | None:
+    """The panel whose tiles are the next shorter ones: of parts of steps where these are larger."""
+    if usual is None:
         return None
-    of_part = step_panel(group, source_size, schedule, MOST_BYTES, row_bytes=PARTS[0][0], filling=short)
-    return of_part or step_panel(group, source_size, schedule, MOST_BYTES, filling=short)
+    panel, shorter = usual, of_shorter_tiles(schedule)
+    while panel is not None and shorter is not None and tile_extents(panel) == tile_extents(usual):
+        of_part = step_panel(group, source_size, schedule, MOST_BYTES, row_bytes=PARTS[0][0], filling=shorter)
+        panel = of_part or step_panel(group, source_size, schedule, MOST_BYTES, filling=shorter)
+        shorter = of_shorter_tiles(shorter)
+    return panel

@@ -16,6 +16,9 @@ PANELS_VARIABLE = "LAYOUT_IR_PANELS"
 PROCESSOR_VARIABLE = "LAYOUT_IR_PROCESSOR"
 """Environment variable that names the family of processors whose costs are counted with."""
 
+SERVERS_SINCE_SAPPHIRE_RAPIDS = {"143": "Sapphire Rapids", "173": "Granite Rapids", "207": "Emerald Rapids"}
+"""Intel's models, all of family 6, as /proc/cpuinfo and Linux's intel-family.h number them."""
+
 
 @dataclass(frozen=True)
 class Processor:
@@ -69,7 +72,7 @@ def _family() -> str:
     The family that the processor belongs to, or is most like.
 
     Zen 4 is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not; Zen 1 and 2 are
-    of family 23 (17h). Intel's servers have arithmetic of f16 since Sapphire Rapids.
+    of family 23 (17h). Intel's servers have arithmetic of f16 since Sapphire Rapids, which hypervisors may hide.
     """
     fields = dict(line.split(":", 1) for line in compiler.processor().splitlines() if ":" in line)
     properties = {name.strip(): value.strip() for name, value in fields.items()}
@@ -79,7 +82,7 @@ def _family() -> str:
             return ZEN_4
         case "AuthenticAMD", "23" | "25":
             return ZEN_3
-        case "GenuineIntel", _ if "avx512_fp16" in flags:
+        case "GenuineIntel", _ if "avx512_fp16" in flags or properties.get("model") in SERVERS_SINCE_SAPPHIRE_RAPIDS:
             return SAPPHIRE_RAPIDS
         case _:
             return ICE_LAKE

@@ -103,10 +103,12 @@ SIZES = (
     (0, 3, 2, 2),
     (2, 0, 3, 1),
     (16, 32, 2, 1),
+    (9, 20, 3, 3),
+    (4, 33, 3, 7),
     (35, 18, 9, 7),
     (2, 64, 17, 19),
 )
-"""Nothing, one, less than a tile, whole blocks, blocks and a rest."""
+"""Nothing, one, less than a tile, whole blocks, images that hold only shorter tiles, blocks and a rest."""
 
 PANEL_SIZES = ((0, 0, 0, 0), (1, 1, 1, 130), *SIZES, (2, 66, 23, 25))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
-from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines
+from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines, of_shorter_tiles
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import cached_cycles, split_share, tile_of
 from layout_ir.runtime.module import lower_to_c
@@ -198,3 +199,38 @@ def choose_small(box: Box, size: int) -> Tile:
     tile = choose_tile(box, LINE, size, 4, is_small=True)
     assert tile is not None
     return tile
+
+
+@pytest.mark.parametrize(
+    "element_bytes, register_bytes, expected",
+    [
+        (1, 64, [(64, 64), (64, 32), (16, 16), (16, 8)]),
+        (2, 64, [(32, 32), (32, 16)]),
+        (4, 64, [(16, 16), (16, 8)]),
+        (8, 64, [(8, 8)]),
+        (1, 32, [(32, 32), (32, 16)]),
+        (4, 32, [(8, 8)]),
+        (8, 32, []),
+    ],
+)
+def test_tiles_get_shorter_and_then_their_vectors(
+    element_bytes: int, register_bytes: int, expected: list[tuple[int, int | None]]
+) -> None:
+    found: list[tuple[int, int | None]] = []
+    schedule = choose_schedule(Target(64, panels=True, register_bytes=register_bytes), element_bytes, 1 << 30, 1 << 30)
+    while (shorter := of_shorter_tiles(schedule)) is not None:
+        assert shorter.register_lanes == 0
+        assert shorter == replace(shorter, streams=False, prefetches=False, panels=False, narrows=False)
+        found.append((shorter.lanes, shorter.most_steps))
+        schedule = shorter
+    assert found == expected
+
+
+@pytest.mark.parametrize("pixels, vector", [(32, "i8x32"), (16, "i8x16"), (8, "i8x8")])
+def test_images_of_any_size_go_by_tiles_that_they_hold(pixels: int, vector: str) -> None:
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 64, None, None), "i8")
+    _, text = lower_to_c(module, Target(64))
+    called = re.findall(rf"if \(h_w >= {pixels}\) {{\s+(reorder_\d+)", text)
+    functions = dict(re.findall(r"void (reorder_\d+)\((.*?)^}$", text, re.DOTALL | re.MULTILINE))
+    loads = {kind for name in called for kind in re.findall(r"const (\w+) line", functions[name])}
+    assert loads == {vector}

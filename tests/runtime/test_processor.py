@@ -21,6 +21,8 @@ AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, ICE_LAKE)),
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, 64, False, ICE_LAKE)),
         (f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 207", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 106", None, Processor(64, 64, True, ICE_LAKE)),
         (f"{FLAGS} avx512_fp16\n{AMD}26", None, Processor(64, 64, False, ICE_LAKE)),
         (f"{FLAGS}\n{AMD}25", None, Processor(64, 64, True, ZEN_4)),
         (f"{FLAGS}\n{AMD}25", "0", Processor(64, 64, False, ZEN_4)),

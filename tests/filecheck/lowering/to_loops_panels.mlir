@@ -209,16 +209,23 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 !any_pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
 !any_planes = memref<?x64x?x?xf32>
 
-// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines: small
-// planes go image by image, whose next one is asked for meanwhile; threads share one loop over all panels
+// of unknown extents, those that are large, hold a tile and a long run, and begin planes or all inside of lines, or whose
+// last tiles would move too much again: small planes go image by image, whose next one is asked for meanwhile; threads
+// share one loop over all panels; planes that hold shorter tiles only go image by image as well
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
-// CHECK:         %[[LARGE:.*]] = arith.cmpi uge
-// CHECK-NEXT:    %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"
+// CHECK:         scf.if
+// CHECK-NEXT:      memref.alloca() {alignment = 4096 : i64} : memref<40976xf32>
+// CHECK:         } else {
+// CHECK:         %[[ADDRESS:.*]] = "memref.extract_aligned_pointer_as_index"
 // CHECK-NEXT:    %[[BEHIND:.*]] = arith.remui %[[ADDRESS]]
 // CHECK-NEXT:    %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[SUM:.*]] = arith.addi %[[BEHIND]], %[[REST]] : index
 // CHECK-NEXT:    %[[PARTS:.*]] = arith.cmpi ne, %[[SUM]]
+// CHECK-NEXT:    %[[MOVED:.*]] = affine.apply affine_map<(d0) -> ((((d0 + 15) floordiv 16) * 1600))> (%h_w)
+// CHECK-NEXT:    %[[MOST:.*]] = affine.apply affine_map<(d0) -> ((d0 * 130))> (%h_w)
+// CHECK-NEXT:    %[[AGAIN:.*]] = arith.cmpi ugt, %[[MOVED]], %[[MOST]] : index
+// CHECK-NEXT:    arith.ori %[[PARTS]], %[[AGAIN]] : i1
 // CHECK-NEXT:    %[[LONG:.*]] = arith.cmpi uge, %h_w
 // CHECK-NEXT:    %[[HOLDS:.*]] = arith.cmpi uge, %h_w
 // CHECK-NEXT:    %[[LINES:.*]] = arith.cmpi uge, %h_w_x64
@@ -230,7 +237,7 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK-NEXT:        memref.alloca() {alignment = 4096 : i64} : memref<40992xf32>
 // CHECK-NEXT:        scf.for %[[IMAGE:.*]] = %{{.*}} to %n step
 // CHECK:               %[[AHEAD:.*]] = arith.maxui %h_w_x64, %{{.*}} : index
-// CHECK-NEXT:          %[[NEXT:.*]] = arith.addi %from, %[[AHEAD]] : index
+// CHECK-NEXT:          %[[NEXT:.*]] = arith.addi %from{{.*}}, %[[AHEAD]] : index
 // CHECK-NEXT:          arith.minui %[[NEXT]]
 // CHECK:           } else {
 // CHECK-NEXT:        memref.alloca() {alignment = 4096 : i64} : memref<3088xf32>
@@ -239,6 +246,11 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // CHECK-NOT:       memref.alloca
 // THREADS-LABEL: func.func @unknown(
 // THREADS:         scf.if
+// THREADS:           "scf.parallel"
+// THREADS-NEXT:      ^bb0(%[[PART:.*]]: index):
+// THREADS-NEXT:        arith.remui %[[PART]]
+// THREADS-NEXT:        arith.divui %[[PART]]
+// THREADS:             memref.alloca
 // THREADS:           "scf.parallel"
 // THREADS-NEXT:      ^bb0(%{{.*}}: index):
 // THREADS-NEXT:        memref.alloca
@@ -258,8 +270,10 @@ func.func @unknown(%x: !any_pixels, %y: !any_planes) {
 // where no line is carried, the last panel is moved back until a tile fits in
 // CHECK-LABEL: func.func @moved_back(
 // CHECK:         %h_w = arith.muli %h, %w : index
+// CHECK:         %[[SHORT:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         scf.if
+// CHECK:           arith.minui %{{.*}}, %[[SHORT]] : index
 // CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<16416xf32>
 // CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step

@@ -1,11 +1,11 @@
 // RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=zen-4}" -t c | filecheck %s
 
 // whole blocks of channels and the rest of them: images that a first level cache holds are written at once; those of
-// less than a vector by short ones; the others block by block
+// less than a vector by shorter tiles, of half as many pixels; the others block by block
 // CHECK-LABEL: void blocks_and_rest(
 // CHECK:         const int64_t [[IMAGE:[a-z_0-9]+]] = 48 * h_w;
 // CHECK:         h_w >= 64 && {{.*}}[[IMAGE]] >= 192 && [[IMAGE]] <= 20480
-// CHECK:         (h_w >= 64) == 0 && h_w >= 16
+// CHECK:         (h_w >= 64) == 0 && h_w >= 32
 func.func @blocks_and_rest(%x: tensor<?x35x?x?xi8, #layout.format<"NCHW">>) -> tensor<?x35x?x?xi8, #layout.format<"onednn:nChw16c">> {
   %y = layout.reorder %x : tensor<?x35x?x?xi8, #layout.format<"NCHW">> to tensor<?x35x?x?xi8, #layout.format<"onednn:nChw16c">>
   func.return %y : tensor<?x35x?x?xi8, #layout.format<"onednn:nChw16c">>
@@ -23,8 +23,8 @@ func.func @planes(%x: tensor<?x512x?x?xf32, #layout.format<"NHWC">>) -> tensor<?
 
 // what is mostly pads is left to tiles where images hold no vector of a line
 // CHECK-LABEL: void mostly_pads(
-// CHECK-NOT:     == 0 && h_w >= 16
-// CHECK:         if (h_w >= 16) {
+// CHECK-NOT:     == 0 && h_w >= 32
+// CHECK:         if (h_w >= 32) {
 func.func @mostly_pads(%x: tensor<?x3x?x?xi8, #layout.format<"NCHW">>) -> tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">> {
   %y = layout.reorder %x : tensor<?x3x?x?xi8, #layout.format<"NCHW">> to tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">>
   func.return %y : tensor<?x3x?x?xi8, #layout.format<"onednn:nChw16c">>
