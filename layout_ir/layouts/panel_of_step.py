@@ -18,15 +18,12 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 
-SMALL_STEP_BYTES = 64 << 10
-"""
-Size of the largest step that is moved as one panel where panels within it can be asked for a step ahead as well.
-
-Measured on Zen 4: 35 channels of 14 x 14 are 1.15 to 1.4 times as fast as one panel, and of 28 x 28 in f32 0.55 times.
-"""
-
 MOST_BYTES = 160 << 10
-"""The same where there are none: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times."""
+"""
+Size of the largest step that is moved as one panel where no panels within it can be asked for a step ahead.
+
+Measured on Zen 4: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times.
+"""
 
 PARTS = ((64, 4 << 10), (256, 64 << 10))
 """
@@ -51,18 +48,19 @@ LONG_RUN_BYTES = 512
 """Length of the runs of small panels from which on a step of one row of the source is no better as one, if larger."""
 
 
-def most_bytes_of_step(usual: Panel, element_bytes: int, *, is_last: bool) -> int:
+def most_bytes_of_step(usual: Panel, element_bytes: int, small_step_bytes: int, *, is_last: bool) -> int:
     """
     The size of the largest step that is moved as one panel.
 
-    `usual`: the panels that others are moved by. `is_last`: whether there are none within steps.
+    `usual`: the panels that others are moved by. `is_last`: whether there are none within steps; where there are, a
+    step of more than `small_step_bytes` is left to them.
     """
     rows = source_rows(usual).count
     if 1 < rows <= STREAMS:
         return FEW_ROWS_BYTES
     if rows == 1 and usual.run_length * element_bytes >= LONG_RUN_BYTES and usual.size * element_bytes <= WHOLE_BYTES:
         return WHOLE_BYTES
-    return MOST_BYTES if is_last else SMALL_STEP_BYTES
+    return MOST_BYTES if is_last else small_step_bytes
 
 
 def group_of_steps(boxes: Sequence[Box]) -> tuple[Group, list[int]] | None:

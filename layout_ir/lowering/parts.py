@@ -146,7 +146,8 @@ def _panels_of_steps(
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
     parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in PARTS]
     if not all(parts):  # a step has no more rows than the longest one
-        most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, is_last=in_step is None)
+        small = schedule.processor.small_step_bytes
+        most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step
     of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
     return step_panel(group, source_size, schedule, WHOLE_BYTES), of_parts, in_step

@@ -12,14 +12,6 @@ from layout_ir.lowering.panel_guards import tile_extents
 from layout_ir.lowering.parts import Part, step_panel
 from layout_ir.lowering.schedule import Schedule, of_shorter_tiles
 
-TOGETHER_BYTES = 20 << 10
-"""
-Size of the largest step that several parts fill as one panel: a first level cache holds it with its source.
-
-Measured on Zen 4 against parts by themselves: 35 channels of 7 x 7 are up to 3.5 times as fast, to and from blocks, of
-14 x 14 in i8 1.5 times; from 27 KB on they are 0.75 to 1 times as fast.
-"""
-
 
 @dataclass(frozen=True)
 class WholeSteps:
@@ -76,7 +68,7 @@ def _alone(part: Part, source_size: int, schedule: Schedule) -> WholeSteps:
 
 
 def _together(group: Group, parts: Sequence[Part], source_size: int, schedule: Schedule) -> WholeSteps:
-    together = step_panel(group, source_size, schedule, TOGETHER_BYTES)
+    together = step_panel(group, source_size, schedule, schedule.processor.together_bytes)
     return WholeSteps(group, tuple(parts), together, _short_panel(group, together, source_size, schedule))
 
 

@@ -155,14 +155,14 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
     with pytest.MonkeyPatch.context() as patch:
         for module in (parts_of_plans, whole_steps):
             patch.setattr(module, "PARTS", ((64, whole // 16), (128 if parts else 256, whole)))
-        for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES", "SMALL_STEP_BYTES", "MOST_BYTES"):
+        for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES", "MOST_BYTES"):
             patch.setattr(panel_of_step, name, whole)
         patch.setattr(whole_steps, "MOST_BYTES", whole)
         patch.setattr(parts_of_plans, "WHOLE_BYTES", 512 if parts else whole)
-        patch.setattr(whole_steps, "TOGETHER_BYTES", whole)
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=regions)
-            patch.setitem(MODELS, name, replace(model, panel_costs=costs))
+            steps = replace(model, panel_costs=costs, small_step_bytes=whole, together_bytes=whole)
+            patch.setitem(MODELS, name, steps)
         yield
 
 

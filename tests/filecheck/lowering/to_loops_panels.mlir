@@ -274,7 +274,7 @@ func.func @unknown(%x: !any_pixels, %y: !any_planes) {
 // CHECK:         %[[LAST:.*]] = arith.subi %h_w, %{{.*}} : index
 // CHECK:         scf.if
 // CHECK:           arith.minui %{{.*}}, %[[SHORT]] : index
-// CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<16416xf32>
+// CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<5152xf32>
 // CHECK:           memref.alloca() {alignment = 4096 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK:           scf.for %[[INDEX:.*]] = %{{.*}} to %h_w step
 // CHECK-NEXT:        arith.minui %[[INDEX]], %[[LAST]] : index
