@@ -25,6 +25,9 @@ class Buffers:
     source_size: int
     """Elements of the source's storage, as a number of the plan; 0 where the plan cannot tell."""
 
+    cells: int
+    """Cells that all boxes of the plan write, as a number of the plan."""
+
 
 def emit_box(
     builder: LoopBuilder, box: Box, buffers: Buffers, threads: bool = False, started: Sequence[SSAValue] = ()

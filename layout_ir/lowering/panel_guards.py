@@ -48,7 +48,7 @@ class PanelGuards:
     group: Group
 
     def panels_pay(self, panel: Panel) -> list[SSAValue]:
-        """Whether the group is large enough, and tiles would write lines in parts."""
+        """Whether the copy is large enough, and tiles would write lines in parts."""
         conditions = self.is_large()
         products = self._products_beside(panel)
         if products is not None:
@@ -81,7 +81,7 @@ class PanelGuards:
 
     def only_fits(self, panel: Panel, usual: Panel) -> list[SSAValue] | None:
         """
-        Whether the group is large, and its extents hold the tiles of a panel, but not those of the usual one.
+        Whether the copy is large, and the group's extents hold the tiles of a panel, but not those of the usual one.
 
         None where they never do, or always hold both.
         """
@@ -93,9 +93,8 @@ class PanelGuards:
         )
 
     def is_large(self) -> list[SSAValue]:
-        """Whether the group is large enough to bypass the caches."""
-        cells = sum(box.cells for box in self.group.boxes)
-        return are_as_long(self.builder, [(cells, self.schedule.stream_bytes // self._width)])
+        """Whether the copy is large enough to bypass the caches."""
+        return are_as_long(self.builder, [(self.buffers.cells, self.schedule.stream_bytes // self._width)])
 
     def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
         """Whether a kernel can take one of some panels; `others` need smaller extents where they differ at all."""

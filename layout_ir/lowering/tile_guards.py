@@ -59,7 +59,7 @@ class Guards:
             self._in_caches(usual, tiles)
             return
         limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
-        size = self.builder.constant(self.box.cells)
+        size = self.builder.constant(self.buffers.cells)
         is_large = self.builder.compare(size, "uge", self.builder.constant(limit))
         emit_where(
             self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: self._in_caches(usual, tiles)

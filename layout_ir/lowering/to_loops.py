@@ -116,7 +116,8 @@ class LowerCopy(RewritePattern):
         pad = None
         if not isinstance(op.pad, UndefAttr):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
-        buffers = Buffers(source, destination, pad, source_size(index_map_of(op.source.type), plan))
+        size = source_size(index_map_of(op.source.type), plan)
+        buffers = Buffers(source, destination, pad, size, sum(box.cells for box in plan.boxes))
         if self._device:
             width = element_type_of(op.source.type).bytes
             style = Style(width, self._vector_bytes, self._most_lanes, self._tile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +52,7 @@ SIZES = {"usual": nullcontext, "small": small_panels, "carried": partial(small_p
 """How large panels are: as always, or so small that these tensors have many; and lines carried wherever they can be."""
 
 
+@cache
 def panels_of(
     reorders: tuple[Reorder, ...], threads: bool = False, size: str = "small", processor: str = ICE_LAKE
 ) -> ModuleOp:

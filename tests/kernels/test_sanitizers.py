@@ -21,7 +21,7 @@ import layout_ir as li
 from layout_ir.runtime.compiler import find_compiler
 
 BATCH = 50
-PAIRS = 600 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 150
+PAIRS = 600 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 100
 # an optimizer leaves out accesses that are of no use, and takes three times as long
 FLAGS = ("-O0", "-g1", "-std=gnu11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-march=native")
 VARIANTS = (Variant(0), Variant(16), Variant(64, streams=True), replace(ZEN_3_PANELS, panels=False), PANELS)

@@ -181,7 +181,7 @@ def check(cases: Sequence[Case], every: Sequence[tuple[int, ...]] = SIZES, **opt
     return kernels[0].source
 
 
-@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.usefixtures("quickest_compiler")
 @pytest.mark.parametrize("vector_bytes, threads", [(0, None), (0, 2), (16, None), (32, 2), (64, None), (64, 2)])
 def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads: int | None) -> None:
     # threads share tiles that are tested without them: a part of the cases, of every system, does for vectors
@@ -225,14 +225,14 @@ def test_panels_give_the_bits_of_the_interpreter(
         cases = (*PANELS, *CASES[::7]) if small else PANELS[1:6]
         if threads and not ALL_CASES:
             cases = PANELS[::2]
-        elif small and not ALL_CASES:  # one half with some ways to carry and to step, the other one with the others
-            cases = cases[(carry + bool(whole) + bool(regions) + parts) % 2 :: 2]
+        elif small and not ALL_CASES:  # one third with some ways to carry and to step, the others with the others
+            cases = cases[(carry + bool(whole) + bool(regions) + parts) % 3 :: 3]
         source = check(cases, PANEL_SIZES, vector_bytes=64, threads=threads, panels=True)
     assert len(re.findall(r"_Alignas\(\d+\) \w+ panel", source)) >= sum(case in PANELS for case in cases)
     assert ("_ahead" in source) == (processor == ZEN_4)  # for rows of the next panel
 
 
-@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.usefixtures("quickest_compiler")
 @pytest.mark.parametrize(
     "case, page",
     [

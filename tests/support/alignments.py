@@ -10,16 +10,15 @@ from reorder_batch import Reorder, text_for_this_processor
 from varied_reorders import placed, source_and_expected
 from xdsl.dialects.builtin import ModuleOp
 
-from layout_ir.runtime.compiler import compile_library, find_compiler, register_bytes
+from layout_ir.runtime.compiler import compile_library, find_compiler
 
 
 def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Path, *flags: str) -> str:
     """Run a lowered module's kernels on destinations that begin at a line, and two places behind one; their C text."""
     text = text_for_this_processor(module)
     (folder / "kernels.c").write_text(text)
-    # a compiler would take half a minute to improve on vectors that were taken apart
-    level = "-O1" if register_bytes() == 64 else "-O0"
-    flags = (level, "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
+    # compilers take half a minute to improve on vectors that were taken apart
+    flags = ("-O0", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
     compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
     library = ctypes.CDLL(str(folder / "kernels.so"))
     for number, case in enumerate(reorders):
