@@ -26,7 +26,7 @@ class Buffers:
     """Elements of the source's storage, as a number of the plan; 0 where the plan cannot tell."""
 
     cells: int
-    """Cells that all boxes of the plan write, as a number of the plan."""
+    """Cells that all boxes of the plan write that copy elements, as a number of the plan."""
 
 
 def emit_box(

@@ -64,6 +64,21 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
     return _written_ahead(box, tile, levels, schedule.lanes)
 
 
+def rows_written_together(box: Box, tile: Tile) -> int:
+    """
+    Elements of all rows that a tile writes, where they follow each other and it is not known how long they are.
+
+    0 where they do not. Short ones are one sequence of lines, which tiles write in an order of their own.
+    """
+    lengths = [axis.extent for axis in box.axes if axis.destination_stride == 1 and is_symbolic(axis.extent)]
+    rows = (
+        steps * axis.destination_stride
+        for axis, steps in zip(box.axes, tile.extents, strict=True)
+        if steps > 1 and axis.destination_stride in lengths
+    )
+    return next(rows, 0)
+
+
 def asks_both_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile asks for both lines in which a vector of a later row may lie, where gaps are between rows."""
     if not schedule.processor.asks_across_gaps or not is_copy(tile.network):

@@ -17,6 +17,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.source_region import takes_parts
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
+from layout_ir.lowering.cut_pads import parts_without_loose_pads
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
@@ -25,7 +26,6 @@ from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of, with_short_extents
 from layout_ir.lowering.tile_guards import may_be_large
-from layout_ir.lowering.tile_loops import parts_without_loose_pads
 
 WRITES_PARTS = "write lines in parts"
 """What tiles alone do wherever the destination begins."""

@@ -1,18 +1,22 @@
 """
-What tiles ask for where rows of the source follow each other, and only a call tells how long they are.
+What tiles ask for where rows of either side follow each other, and only a call tells how long they are.
 
-Along long rows they ask a few lines ahead. Behind the end of a short one lies what they have read: they ask for what
-lies behind all of their rows then, as far as that stays in a second level cache until it is used.
+Along long rows they ask a few lines ahead. Behind the end of a short one lies what they have read or written: they ask
+for what lies behind all of their rows then, as far as that stays in a cache until it is used.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.shuffle_network import Load, Store
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.destination_prefetching import MIXED_LINES
 from layout_ir.lowering.line_sequences import BYTES_ON_THE_WAY
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -36,7 +40,22 @@ def place_ahead(
     are_short = builder.compare(length, "ule", builder.constant(level.together_at_most or row * rows))
     behind = builder.index((together + (page - 1)) // page * page + page // 2, [length])
     distance = builder.select(are_short, behind, builder.constant(level.prefetch))
-    return place_behind(builder, tile, source, size, distance)
+    return place_behind(builder, tile.network.loads, source, size, distance)
+
+
+def written_place_ahead(
+    builder: LoopBuilder, tile: Tile, destination: SSAValue, size: int, together: int, ahead: int, schedule: Schedule
+) -> SSAValue:
+    """
+    The place that the tile at the place `destination` asks for, to be written: `ahead` of it, or farther in short rows.
+
+    Those of a tile are `together` elements. On Emerald Rapids images of 7 x 7 and 14 x 14 in the caches are 1.07 to 1.5
+    times as fast so.
+    """
+    are_short = builder.compare(builder.constant(together), "ule", builder.constant(MIXED_LINES * schedule.lanes))
+    on_the_way = builder.constant(BYTES_ON_THE_WAY * schedule.lanes // LINE_BYTES)
+    distance = builder.select(are_short, on_the_way, builder.constant(ahead))
+    return place_behind(builder, tile.network.stores, destination, size, distance)
 
 
 def step_distance(builder: LoopBuilder, steps_apart: int, schedule: Schedule) -> SSAValue:
@@ -45,8 +64,10 @@ def step_distance(builder: LoopBuilder, steps_apart: int, schedule: Schedule) ->
     return builder.insert(arith.MaxUIOp(builder.constant(steps_apart), least)).results[0]
 
 
-def place_behind(builder: LoopBuilder, tile: Tile, source: SSAValue, size: int, distance: SSAValue) -> SSAValue:
-    """The place so far behind `source`, or the last one whose tile lies within the `size` elements."""
-    last = builder.constant(size - max(load.offset + load.lanes for load in tile.network.loads))
-    ahead = builder.insert(arith.AddiOp(source, distance)).results[0]
+def place_behind(
+    builder: LoopBuilder, accesses: Sequence[Load] | Sequence[Store], place: SSAValue, size: int, distance: SSAValue
+) -> SSAValue:
+    """The place so far behind another, or the last one all of whose accesses lie within the `size` elements."""
+    last = builder.constant(size - max(access.offset + access.lanes for access in accesses))
+    ahead = builder.insert(arith.AddiOp(place, distance)).results[0]
     return builder.insert(arith.MinUIOp(ahead, last)).results[0]

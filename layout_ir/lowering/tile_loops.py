@@ -16,25 +16,21 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value, is_copy
-from layout_ir.layouts.symbols import is_multiple, is_symbolic
-from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
+from layout_ir.layouts.symbols import is_multiple
+from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers, emit_box
-from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead
+from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, streamed_stores
-from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance
+from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile, shorter_tiles, tile_of
 from layout_ir.lowering.tile_guards import Guards
-
-LONGEST_PADDED = 4
-"""Vectors up to which an axis with pads is moved as a whole if a tile does that."""
 
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
@@ -66,56 +62,6 @@ def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers,
     """The tiles of a box of unknown extents, into which `tile` fits, for one of the cases that a kernel tells apart."""
     chosen = cached_tile(part, tile, schedule, buffers.source_size) if schedule.narrows else tile
     _emit_tiles(builder, part, chosen, buffers, schedule)
-
-
-def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: int | None = None) -> list[Box]:
-    """
-    Boxes that together are `box`, none with an axis whose steps partly copy and partly pad outside of its tile.
-
-    A padded axis longer than a vector is first cut at the last whole vector before its pads. What remains is moved as a
-    whole if there is a tile for that, which writes neighbouring lines at once.
-    """
-    if box.is_fill or not box.is_linear or not box.is_padded:
-        return [box]
-    for i, axis in enumerate(box.axes):
-        if axis.is_full:
-            continue
-        if is_symbolic(axis.extent):
-            before, after = cut_box(box, i, axis.valid)
-            return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
-        cut = axis.valid // lanes * lanes
-        if cut and axis.extent > lanes:
-            before, after = cut_box(box, i, cut)
-            return [
-                *parts_without_loose_pads(before, lanes, source_size, segment),
-                *parts_without_loose_pads(after, lanes, source_size, segment),
-            ]
-        if axis.extent > lanes and not _is_moved_whole(box, i, lanes, source_size, segment):
-            before, after = cut_box(box, i, lanes)
-            return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
-    tile = choose_tile(box, lanes, source_size, segment)
-    loose = _pads_without_tile(box, lanes, source_size, segment) if tile is None else loose_pads(box, tile)
-    if not loose:
-        return [box]
-    before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)
-    return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
-
-
-def _pads_without_tile(box: Box, lanes: int, source_size: int, segment: int | None) -> list[int]:
-    """The axes without whose pads a box has a tile; of several that it has none with, all."""
-    padded = [i for i, axis in enumerate(box.axes) if not axis.is_full]
-    copies = {i: cut_box(box, i, box.axes[i].valid)[0] for i in padded}
-    found = [i for i in padded if choose_tile(copies[i], lanes, source_size, segment) is not None]
-    return found or (padded if len(padded) > 1 else [])
-
-
-def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment: int | None) -> bool:
-    """Whether a tile takes a padded axis as a whole."""
-    extent = box.axes[padded].extent
-    if extent > LONGEST_PADDED * lanes:
-        return False
-    tile = choose_tile(box, lanes, source_size, segment)
-    return tile is not None and tile.extents[padded] == extent
 
 
 def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
@@ -187,6 +133,9 @@ class Ahead:
     place: SSAValue | None = None
     """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
 
+    written: SSAValue | None = None
+    """The same of the destination, to be written."""
+
 
 @dataclass(frozen=True)
 class TileEmitter:
@@ -207,9 +156,8 @@ class TileEmitter:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
         place = self._asked_place(tile, source, levels)
-        if place is not None:
-            ahead = replace(ahead, place=place)
-        self.straight_line(box, tile, (source, destination), ahead)
+        written = self._written_place(box, tile, destination, ahead)
+        self.straight_line(box, tile, (source, destination), replace(ahead, place=place, written=written))
 
     def _asked_place(self, tile: Tile, source: SSAValue, levels: Sequence[LoopLevel]) -> SSAValue | None:
         """The place whose tile is asked for where only a kernel that runs knows how far ahead it is."""
@@ -219,8 +167,16 @@ class TileEmitter:
                 return place_ahead(self.builder, tile, source, size, level, self.schedule)
             if level.steps_apart:
                 distance = step_distance(self.builder, level.steps_apart, self.schedule)
-                return place_behind(self.builder, tile, source, size, distance)
+                return place_behind(self.builder, tile.network.loads, source, size, distance)
         return None
+
+    def _written_place(self, box: Box, tile: Tile, destination: SSAValue, ahead: Ahead) -> SSAValue | None:
+        """The same of the destination."""
+        together = rows_written_together(box, tile) if self.schedule.narrows and ahead.destination else 0
+        if not together:
+            return None
+        size = self.buffers.cells  # no more than the destination's storage, where the last place is as good
+        return written_place_ahead(self.builder, tile, destination, size, together, ahead.destination, self.schedule)
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:
         """What a tile asks for ahead of time."""
@@ -242,6 +198,9 @@ class TileEmitter:
         for number, value in enumerate(tile.network.values):
             results.append(self._value(value, results, source, ahead))
             for offset in stores.get(number, ()):
+                if ahead.written is not None:
+                    asked = self.builder.behind(ahead.written, offset)
+                    self.builder.insert(request(self.buffers.destination, asked, None))
                 place = self.builder.behind(destination, offset)
                 store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
                 if offset in streamed:
@@ -252,6 +211,8 @@ class TileEmitter:
 
     def _with_request(self, store: vector.StoreOp, ahead: Ahead, is_part: bool) -> vector.StoreOp:
         """A store that asks for what later ones write, or parts of lines that nothing else writes."""
+        if ahead.written is not None:
+            return store
         locality, both_lines = None, is_part and ahead.both_lines
         if both_lines and not self.schedule.narrows:
             locality = FIRST_LEVEL

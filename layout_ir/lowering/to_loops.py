@@ -117,7 +117,7 @@ class LowerCopy(RewritePattern):
         if not isinstance(op.pad, UndefAttr):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
         size = source_size(index_map_of(op.source.type), plan)
-        buffers = Buffers(source, destination, pad, size, sum(box.cells for box in plan.boxes))
+        buffers = Buffers(source, destination, pad, size, sum(box.cells for box in plan.boxes if not box.is_fill))
         if self._device:
             width = element_type_of(op.source.type).bytes
             style = Style(width, self._vector_bytes, self._most_lanes, self._tile)

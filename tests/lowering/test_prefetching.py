@@ -86,10 +86,11 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
 
 @pytest.mark.parametrize("source", ["NHWC", "onednn:nChw16c"])
 def test_planes_of_any_size_are_asked_for_in_the_caches(source: str):
-    """Most planes do not compete, though one of unknown size may."""
+    """Most planes do not compete, though one of unknown size may. Small ones follow each other soon."""
     module = reorder_module(layout(source), layout("NCHW"), (None, 64, None, None), "f32")
     _, text = lower_to_c(module, Target(vector_bytes=64))
-    assert re.search(r"__builtin_prefetch\(&destination\[.*\] \+ 32, 1\);", text)
+    assert re.search(r"h_w_x16 <= 4096 \? 1280 : 32;", text)
+    assert re.search(r"__builtin_prefetch\(&destination\[v_\d+ \+ h_w_x2\]\);", text)
 
 
 def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
