@@ -6,7 +6,7 @@ What is decided here changes the speed of a kernel and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.affine import constant_value
@@ -146,23 +146,21 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     )
 
 
-def of_shorter_tiles(schedule: Schedule) -> Schedule | None:
+def of_shorter_tiles(schedule: Schedule) -> Iterator[Schedule]:
     """
-    The schedule for unknown extents that hold no tile of this one; None where scalar loops are as good.
+    The schedules for unknown extents that hold no tile of this one, the longest tiles first.
 
     Tiles first take as many steps as a vector has elements, then half as many; shorter ones are of shorter vectors.
     """
-    lanes = most_steps = schedule.register_lanes or schedule.lanes
-    if schedule.most_steps == lanes:
-        most_steps = lanes // 2
-    elif schedule.most_steps is not None:
-        if lanes <= 2 * SHORT_LANES:
-            return None
-        lanes = most_steps = SHORT_LANES
-    if most_steps < LEAST_STEPS:
-        return None
-    usual = replace(schedule, streams=False, prefetches=False, panels=False, narrows=False)
-    return replace(usual, lanes=lanes, register_lanes=0, most_steps=most_steps)
+    lanes = schedule.register_lanes or schedule.lanes
+    usual = replace(schedule, streams=False, prefetches=False, panels=False, narrows=False, register_lanes=0)
+    sizes = [(lanes, lanes), (lanes, lanes // 2)]
+    if lanes > 2 * SHORT_LANES:
+        sizes += [(SHORT_LANES, SHORT_LANES), (SHORT_LANES, SHORT_LANES // 2)]
+    longest = schedule.most_steps
+    for vector, steps in sizes:
+        if steps >= LEAST_STEPS and (longest is None or steps < longest):
+            yield replace(usual, lanes=vector, most_steps=steps)
 
 
 def streamed_stores(box: Box, tile: Tile, schedule: Schedule) -> frozenset[int]:

@@ -155,7 +155,7 @@ def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: 
     """
     Elements of all rows that a block of tiles reads, as in `rows_together`, and up to how many they are short.
 
-    None where the processor does better to ask for what lies behind a tile along its rows.
+    Both are 0 where the processor does better to ask for what lies behind a tile along its rows.
     """
     across = _axis_of_rows(box, tile, box)
     if across is None or schedule.processor.row_distances <= ROW_DISTANCES:

@@ -92,12 +92,10 @@ def with_short_extents(box: Box, schedule: Schedule) -> Box:
 
 def shorter_tiles(box: Box, tile: Tile, schedule: Schedule, source_size: int) -> Schedule | None:
     """The schedule for unknown extents that hold no such tile, but shorter ones; None where there are none."""
-    shorter = of_shorter_tiles(schedule)
-    while shorter is not None:
+    for shorter in of_shorter_tiles(schedule):
         other = tile_of(box, shorter, source_size)
         if other is None or _is_shorter(box, other, tile):
             return shorter
-        shorter = of_shorter_tiles(shorter)
     return None
 
 

@@ -76,9 +76,9 @@ def _short_panel(group: Group, usual: Panel | None, source_size: int, schedule: 
     """The panel whose tiles are the next shorter ones: of parts of steps where these are larger."""
     if usual is None:
         return None
-    panel, shorter = usual, of_shorter_tiles(schedule)
-    while panel is not None and shorter is not None and tile_extents(panel) == tile_extents(usual):
+    for shorter in of_shorter_tiles(schedule):
         of_part = step_panel(group, source_size, schedule, MOST_BYTES, row_bytes=PARTS[0][0], filling=shorter)
         panel = of_part or step_panel(group, source_size, schedule, MOST_BYTES, filling=shorter)
-        shorter = of_shorter_tiles(shorter)
-    return panel
+        if panel is None or tile_extents(panel) != tile_extents(usual):
+            return panel
+    return None

@@ -59,7 +59,7 @@ def test_shuffles_are_right_in_the_languages_own_words_too(monkeypatch: pytest.M
     monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", "64")
     monkeypatch.setattr(opencl_shuffles, "_CHOICE", "")
     monkeypatch.setattr(opencl_devices, "_has_wide_vectors", lambda _: False)
-    cases = [Reorder(li.layout("NC"), li.layout("CN"), (37, 50), dtype) for dtype in ("u8", "f64")]
+    cases = [Reorder(li.layout("NC"), li.layout("CN"), (37, 50), dtype) for dtype in ("f32", "f16", "u8", "f64")]
     kernels = compiled(cases)
     assert "shuffle2" in kernels[0].source
     assert "#define" not in kernels[0].source

@@ -218,11 +218,12 @@ def test_tiles_get_shorter_and_then_their_vectors(
 ) -> None:
     found: list[tuple[int, int | None]] = []
     schedule = choose_schedule(Target(64, panels=True, register_bytes=register_bytes), element_bytes, 1 << 30, 1 << 30)
-    while (shorter := of_shorter_tiles(schedule)) is not None:
+    for shorter in of_shorter_tiles(schedule):
         assert shorter.register_lanes == 0
         assert shorter == replace(shorter, streams=False, prefetches=False, panels=False, narrows=False)
         found.append((shorter.lanes, shorter.most_steps))
-        schedule = shorter
+        left = [(other.lanes, other.most_steps) for other in of_shorter_tiles(shorter)]
+        assert [*found, *left] == expected
     assert found == expected
 
 
