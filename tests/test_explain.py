@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -231,8 +230,11 @@ def test_an_explanation_refuses_what_does_not_fit():
         li.explain("NCHW", (1, 2, 3))
 
 
-def test_the_first_explanation_of_a_process_is_quick():
-    start = time.perf_counter()
-    code = "import layout_ir as li; print(li.explain('onednn:nChw16c', (1, 3, 224, 224)))"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-    assert time.perf_counter() - start < 2
+def test_an_explanation_loads_nothing_that_only_kernels_need():
+    code = (
+        "import sys; import layout_ir as li; li.explain('onednn:nChw16c', (1, 3, 224, 224)); "
+        "print([name for name in sys.modules if name in ('numpy', 'ctypes', 'subprocess', 'xdsl.dialects') "
+        "or name.startswith(('layout_ir.lowering', 'layout_ir.backends', 'layout_ir.runtime', 'layout_ir.dialects'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
