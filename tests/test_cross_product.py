@@ -26,7 +26,7 @@ ALL = os.environ.get("LAYOUT_IR_TESTS") == "all"
 BATCH = 210
 """Reorders in one C file."""
 
-VECTOR_STEPS = {16: 1, 32: 1, 64: 1} if ALL else {16: 5, 32: 10, 64: 16}
+VECTOR_STEPS = {16: 1, 32: 1, 64: 1} if ALL else {16: 8, 32: 16, 64: 16}
 """Width in bytes to how many pairs one is taken of, at random."""
 
 LARGEST_INTERPRETED = 400

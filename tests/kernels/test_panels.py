@@ -64,7 +64,7 @@ def panels_of(
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
 def test_every_alignment(threads: bool, size: str, tmp_path: Path) -> None:
-    reorders = REORDERS[::2] if threads else REORDERS
+    reorders = REORDERS[::3] if threads else REORDERS
     module = panels_of(reorders, threads, size)
     text = check_alignments(reorders, module, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
     assert len(re.findall(r"_Alignas\(\d+\) \w+ panel", text)) > len(reorders) // 2
@@ -90,7 +90,7 @@ def test_panels_where_only_the_start_is_inside_of_a_line(threads: bool) -> None:
 @pytest.mark.parametrize("size", ["small", "carried"])
 @pytest.mark.parametrize("threads", [False, True], ids=["one thread", "threads"])
 def test_panels_ask_for_the_rows_of_the_next_one(threads: bool, size: str, tmp_path: Path) -> None:
-    reorders = tuple(case for case in REORDERS[threads :: 1 + threads] if np.prod(case.shape) < 16000)
+    reorders = tuple(case for case in REORDERS[threads :: 2 + threads] if np.prod(case.shape) < 16000)
     module = panels_of(reorders, threads, size, ZEN_4)
     asking = [function for function in module.ops if re.search(r"_ahead = .*to", str(function))]
     assert len(asking) > len(reorders) // 4
@@ -100,19 +100,20 @@ def test_panels_ask_for_the_rows_of_the_next_one(threads: bool, size: str, tmp_p
 
 
 def test_lines_are_carried() -> None:
-    texts = {size: str(panels_of(REORDERS, size=size)) for size in ("small", "carried")}
+    reorders = REORDERS[::2]
+    texts = {size: str(panels_of(reorders, size=size)) for size in ("small", "carried")}
     for text in texts.values():  # parts of lines at the two ends of a run, whether lines are carried or not
-        assert text.count("vector.maskedstore") == 2 * text.count("memref.alloca") > len(REORDERS)
+        assert text.count("vector.maskedstore") == 2 * text.count("memref.alloca") > len(reorders)
     # a line that is carried is a third load from scratch for every run, and a store to it
     loads = {size: len(re.findall(r"vector.load %panel", text)) for size, text in texts.items()}
     panels = {size: text.count("memref.alloca") for size, text in texts.items()}
     more = {size: loads[size] - 3 * panels[size] for size in texts}
-    assert more["carried"] > more["small"] + len(REORDERS) // 2
+    assert more["carried"] > more["small"] + len(reorders) // 2
 
 
 @pytest.mark.parametrize("start, size", [(0, "small"), (400, "small"), (800, "carried"), (1200, "carried")])
 def test_random_pairs(start: int, size: str, tmp_path: Path) -> None:
-    reorders = tuple(random_reorder(seed) for seed in range(start, start + 50))
+    reorders = tuple(random_reorder(seed) for seed in range(start, start + 30))
     module = panels_of(reorders, size=size)
     assert "memref.alloca" in str(module)
     found = faults(reorders, kernels(module, tmp_path))

@@ -10,10 +10,10 @@ from layout_families import FAMILIES
 from opencl_support import compiled, image_reorders, working_device
 from reorder_batch import Reorder, faults
 
-STEP = 1 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 41
+STEP = 1 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 59
 """One in so many pairs; it shares no factor with the numbers of layouts, so that all of them take part."""
 
-IMAGE_STEP = 1 if STEP == 1 else 5
+IMAGE_STEP = 1 if STEP == 1 else 7
 BATCH = 40
 
 

@@ -14,7 +14,7 @@ from layout_ir.errors import LayoutError
 from layout_ir.runtime.opencl_devices import pyopencl
 
 SUPPORT = Path(__file__).parents[1] / "support"
-STEP = 1 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 17
+STEP = 1 if os.environ.get("LAYOUT_IR_TESTS") == "all" else 23
 
 
 def run(tmp_path: Path, *command: str, vector_bytes: int = 0) -> tuple[subprocess.CompletedProcess[str], str]:

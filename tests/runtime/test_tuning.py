@@ -38,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAYOUT_IR_CACHE", str(folder))
     monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", "64")
     # what these kernels write does not depend on how long the compiler thinks about them
-    monkeypatch.setattr("layout_ir.runtime.compiler.BASE_FLAGS", ("-O1", "-std=gnu11", "-fPIC", "-shared"))
+    monkeypatch.setattr("layout_ir.runtime.compiler.BASE_FLAGS", ("-O0", "-std=gnu11", "-fPIC", "-shared"))
     return folder
 
 
@@ -78,8 +78,9 @@ PAIRS = (
 )
 
 
-@pytest.mark.parametrize("threads", [None, 2], ids=["one thread", "threads"])
-@pytest.mark.parametrize("pair", PAIRS, ids=str)
+@pytest.mark.parametrize(
+    "pair, threads", [*((pair, None) for pair in PAIRS), *((pair, 2) for pair in PAIRS[1::2])], ids=str
+)
 def test_every_candidate_writes_the_same(pair: Reorder, threads: int | None) -> None:
     module = module_of([pair])
     model = Target(64, threads is not None, panels=True)
