@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
@@ -22,6 +23,9 @@ FEW_ROWS = 8
 
 CROWDED_LINES = 16
 """Lines from one that is written to the next from which on, in powers of two, they crowd few sets of a cache."""
+
+CROWDED_STREAMED_LINES = 8
+"""The same for lines that bypass the caches."""
 
 FEW_SEQUENCES = 64
 """Sequences of lines in the caches from which on blocks are better: more than the pages that a processor keeps near."""
@@ -123,9 +127,9 @@ def _are_lines(box: Box, lanes: int) -> bool:
 
 def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
     """Whether tiles that follow each other along the source suit the destination as well."""
-    page = PAGE_LINES * schedule.lanes
-    written = box.axes[along_source].destination_stride
     if schedule.narrows:
+        page = PAGE_LINES * schedule.lanes
+        written = box.axes[along_source].destination_stride
         has_rows = tile.extents[along_destination] >= FEW_ROWS
         is_crowded = is_symbolic(written) or math.gcd(written, page) >= CROWDED_LINES * schedule.lanes
         writes_lines = not is_crowded and not _leaves_parts(box, tile, schedule)
@@ -135,7 +139,27 @@ def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination
     is_read_whole = box.axes[along_source].extent <= schedule.block_tiles * tile.extents[along_source]
     if is_read_whole or not schedule.processor.reads_on:
         return is_read_whole
-    return written < page or _writes_on(box, tile, schedule, along_destination, along_source)
+    return _reads_on(box, tile, schedule, along_destination, along_source) or _writes_on(
+        box, tile, schedule, along_destination, along_source
+    )
+
+
+def _reads_on(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """
+    Whether tiles read on along few sequences, and write lines that are near each other.
+
+    Not where rows that they read belong to one set, or lines that they write crowd few of them. Tiles of very many rows
+    have no room for those of a second one.
+    """
+    page = PAGE_LINES * schedule.lanes
+    written = box.axes[along_source].destination_stride
+    if written >= page:
+        return False
+    rows = tile.extents[along_destination]
+    if rows >= COLLIDING_ROWS:
+        return True
+    is_crowded = math.gcd(written, page) >= CROWDED_STREAMED_LINES * schedule.lanes
+    return rows <= STREAMS and not is_crowded and not schedule.are_pages(box.axes[along_destination].source_stride)
 
 
 def _writes_on(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:

@@ -32,6 +32,10 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
         # goes on along the source where the next lines of the destination are near, in blocks where they are not
         ("NCHW", "NHWC", (84, 64, 56, 56), "f32", "b by 32, c_d by 32, c_d by 16 inside", "by 1, b by 16, c_d by 16 ("),
         ("NHWC", "NCHW", (84, 100, 56, 56), "f32", "c_d by 16 inside 32", "c_d by 16 inside 32"),
+        ("NHWC", "NCHW", (667, 100, 20, 20), "f32", "c_d by 16 inside 32", "c_d by 16, b by 16 ("),
+        # and in blocks where those crowd each other, or where tiles read many rows
+        ("NHWC", "NCHW", (1042, 100, 16, 16), "f32", "c_d by 16 inside 32", "c_d by 16 inside 32"),
+        ("NHWC", "NCHW", (926, 128, 24, 24), "f16", "c_d by 32 inside 64", "c_d by 32 inside 64"),
         # asks for whole rows of the next step where tiles would ask behind the end of theirs
         (
             PITCHED,
@@ -77,7 +81,14 @@ PITCHED = "strided<[430080, 6720, 120, 1]>"
             "destination 145 elements",
         ),
         # seven lines of which one is written twice: panels or tiles alone
-        ("openvino:bfyx", BATCH_BLOCKS, (5360, 64, 7, 7), "f32", "write many lines twice", "a0 by 1 (prefetching 6272"),
+        (
+            "openvino:bfyx",
+            BATCH_BLOCKS,
+            (5360, 64, 7, 7),
+            "f32",
+            "write many lines twice",
+            "a0 by 1 inside 2 (prefetching 6272",
+        ),
         # panels that need not stay in a first level cache
         ("onednn:abcde", "onednn:edcba", (157, 20, 24, 28, 32), "i8", "e 32 x d 8 x b 4 x", "e 32 x d 14 x b 2 x"),
         # filters: what a tile writes of a row is many lines, and what it reads of one is a part of a line

@@ -5,23 +5,23 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN-ENDS
 // RUN: not layout-opt %s -p "layout-to-loops{vector-bytes=64 processor=zen4}" 2>&1 | filecheck %s --check-prefix NO-SUCH
 
-!planes = memref<1x32x64x64xf32>
-!pixels = memref<1x32x64x64xf32, #layout.format<"NHWC">>
+!planes = memref<1x32x56x56xf32>
+!pixels = memref<1x32x56x56xf32, #layout.format<"NHWC">>
 
 // blocks of two by two tiles by default, whose loads ask for lines of a first level cache
 // CHECK-LABEL: func.func @near(
 // CHECK-COUNT-3: scf.for
-// CHECK:         vector.load %{{.*}} {prefetch = 32 : index} : memref<131072xf32>
+// CHECK:         vector.load %{{.*}} {prefetch = 32 : index} : memref<100352xf32>
 
 // Zen 4 goes on along the source where lines of the destination are near, and asks for lines of the second level
 // ZEN-LABEL:   func.func @near(
 // ZEN-COUNT-2:   scf.for
 // ZEN-NOT:       scf.for
 // each line four times, as one request is not always granted
-// ZEN:           vector.load %{{.*}} {prefetch = 80 : index, locality = 2 : index, times = 4 : index} : memref<131072xf32>
+// ZEN:           vector.load %{{.*}} {prefetch = 80 : index, locality = 2 : index, times = 4 : index} : memref<100352xf32>
 
 // ALL-LABEL:   func.func @near(
-// ALL:           vector.load %{{.*}} {prefetch = 80 : index, locality = 2 : index, times = 4 : index} : memref<131072xf32>
+// ALL:           vector.load %{{.*}} {prefetch = 80 : index, locality = 2 : index, times = 4 : index} : memref<100352xf32>
 
 // NO-SUCH: layout-to-loops: expected processor to be one of ice-lake, sapphire-rapids, zen-3, zen-4, got zen4; did you mean zen-4 or zen-3?
 func.func @near(%x: !planes, %y: !pixels) {
@@ -29,10 +29,34 @@ func.func @near(%x: !planes, %y: !pixels) {
   func.return
 }
 
+!planes_of_pages = memref<1x32x64x64xf32>
+!pixels_of_pages = memref<1x32x64x64xf32, #layout.format<"NHWC">>
+
+// but not where the rows that it reads are whole pages apart
+// ZEN-LABEL:   func.func @pages(
+// ZEN-COUNT-3:   scf.for
+// ZEN:           vector.load %{{.*}} {prefetch = 32 : index, locality = 2 : index, times = 4 : index} : memref<131072xf32>
+func.func @pages(%x: !planes_of_pages, %y: !pixels_of_pages) {
+  layout.copy %x, %y : !planes_of_pages to !pixels_of_pages
+  func.return
+}
+
+!images = memref<2x128x16x16xf32>
+!images_as_pixels = memref<2x128x16x16xf32, #layout.format<"NHWC">>
+
+// nor where lines of the destination crowd a part of the sets
+// ZEN-LABEL:   func.func @crowded(
+// ZEN-COUNT-4:   scf.for
+// ZEN:           vector.load
+func.func @crowded(%x: !images_as_pixels, %y: !images) {
+  layout.copy %x, %y : !images_as_pixels to !images
+  func.return
+}
+
 !rows = memref<128x2048xf32>
 !columns = memref<128x2048xf32, #layout.format<"CN">>
 
-// but not where they are a page apart or more
+// nor where they are a page apart or more
 // ZEN-LABEL:   func.func @far(
 // ZEN-COUNT-4:   scf.for
 // ZEN:           vector.load %{{.*}} {{{.*}}locality = 2 : index}
