@@ -24,7 +24,6 @@ from layout_ir.lowering.next_panel import counts_of, next_panel
 from layout_ir.lowering.next_step import Values
 from layout_ir.lowering.panel_flush import Flush
 from layout_ir.lowering.panel_requests import (
-    MANY_ROWS,
     Requests,
     asked_region,
     asked_rows,
@@ -35,7 +34,7 @@ from layout_ir.lowering.panel_requests import (
 )
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.source_prefetching import read_forward, rows_together
+from layout_ir.lowering.source_prefetching import MANY_ROWS, asks_near, read_forward, rows_together
 from layout_ir.lowering.tile_loops import TileEmitter
 
 PREFETCHED_TILES = 2
@@ -176,6 +175,8 @@ class _Filler:
         region = asked_region(self.panel, list(self.starts), schedule)
         if region is None:
             ahead = self._ahead(box, tile, levels, schedule)
+            if 0 < ahead <= PREFETCHED_TILES * schedule.lanes and asks_near(box, tile, schedule):
+                return LoopLevel(0, 1, prefetch=schedule.lanes, is_far=True, is_asked_for=is_asked_for)
             together = rows_together(box, tile, self.panel.group.boxes[self.position]) if ahead else 0
             return LoopLevel(0, 1, prefetch=ahead, rows_together=together, is_asked_for=is_asked_for)
         stride = self.panel.group.boxes[self.position].axes[region].source_stride

@@ -29,6 +29,7 @@ from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.row_lines import RowLines
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.source_prefetching import MANY_ROWS
 from layout_ir.lowering.whole_units import are_multiples, products_beside
 
 ENDS_AHEAD_BYTES = 4096
@@ -36,10 +37,6 @@ ENDS_AHEAD_BYTES = 4096
 
 SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
 """Bytes after which the sets of a second level cache repeat, and lines of each, as in the first: 1 MiB on Zen 4."""
-
-MANY_ROWS = 64
-"""Rows of a tile from which on the processor's own prefetcher follows none of them."""
-
 
 PANELS_READ_ON = 8
 """Panels that a sequence of lines goes on for, at least, where each asks for what the next one reads."""

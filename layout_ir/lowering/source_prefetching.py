@@ -8,7 +8,7 @@ from dataclasses import replace
 from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.shuffle_network import Load, is_copy
+from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import (
@@ -30,6 +30,9 @@ PREFETCHED_TILES = 2
 
 ROW_DISTANCES = 2
 """How many distances ahead a sequence of lines that is read is long, at least."""
+
+MANY_ROWS = 64
+"""Rows of a tile from which on the processor's own prefetcher follows none of them."""
 
 FEW_ROWS = 2
 """Rows that are asked for so far ahead anyway that it makes no difference what lies behind their ends."""
@@ -90,19 +93,28 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
     times, lanes = schedule.processor.asks_times, schedule.lanes
     loads = tile.network.loads
     copies_rows = is_copy(tile.network) or shared_row(box) >= lanes // 2
-    if not loads or (copies_rows and not _reads_at_lines(box, loads, schedule)):
+    if not loads or (copies_rows and not _reads_at_lines(box, tile, schedule)):
         return 1
     known = [load for load in loads if not is_symbolic(load.offset)]
     lines = {line for load in known for line in range(load.offset // lanes, -(-(load.offset + load.lanes) // lanes))}
     return max(min(times * (len(lines) + len(loads) - len(known)) // len(loads), times), 1)
 
 
-def _reads_at_lines(box: Box, loads: Sequence[Load], schedule: Schedule) -> bool:
+def asks_near(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether a tile of many rows far apart asks for no more than the next line of each, in a second level cache."""
+    is_open = schedule.preferences.prefetch_tiles is None
+    if not is_open or not schedule.processor.asks_near_in_far_rows or len(tile.network.loads) < MANY_ROWS:
+        return False
+    rows = [axis.source_stride for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
+    return max(rows) >= PAGE_LINES * schedule.lanes and _reads_at_lines(box, tile, schedule)
+
+
+def _reads_at_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile's loads begin at lines, and those of the next tiles at lines or their middles."""
     strides = [axis.source_stride for axis in box.axes if axis.source_stride != 1]
     return (
         schedule.at_line
-        and all(is_multiple(load.offset, schedule.lanes) for load in loads)
+        and all(is_multiple(load.offset, schedule.lanes) for load in tile.network.loads)
         and all(is_multiple(stride, schedule.lanes // 2) for stride in strides)
     )
 
