@@ -51,6 +51,8 @@ MANY_ROWS = 32
 FEW_ELEMENTS = 16
 """Elements of a line of which tiles have so few rows that processors differ in whether halves are faster."""
 
+USUAL_EXTENT = 784
+"""Steps that an unknown extent is taken to have: pixels of an image of 28 x 28."""
 
 SMALL_PART = 32
 """A box with less than one in so many cells of a copy is not worth a search for larger tiles."""
@@ -177,7 +179,16 @@ def cached_cycles(box: Box, tile: Tile, schedule: Schedule) -> float:
     """Estimated cycles for a cell of the destination while all data are in the caches."""
     line = schedule.lanes
     work = max(_work(tile.network, line) / tile.elements, CYCLES_OF_LINE * 2 / line)
-    return (work + _splits(box, tile, schedule) / tile.elements) * walked_cells(box, tile)
+    return (work + _splits(box, tile, schedule) / tile.elements) * _moved_cells(box, tile, schedule)
+
+
+def _moved_cells(box: Box, tile: Tile, schedule: Schedule) -> float:
+    """Cells that all tiles of a box move, over those that it has: more where unknown extents may be no multiples."""
+    return walked_cells(box, tile) * math.prod(
+        1 + (steps - 1) / 2 / USUAL_EXTENT
+        for axis, steps in zip(box.axes, tile.extents, strict=True)
+        if is_symbolic(axis.extent) and axis.extent not in schedule.multiples
+    )
 
 
 def _work(network: Network, line: int) -> float:

@@ -90,7 +90,6 @@ class Guards:
         if whole is None:
             self._by_rows(schedule, tiles)
             return
-        whole = without_factors(whole, self.unknown.symbols)
         trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
         emit_where(
             self.builder,

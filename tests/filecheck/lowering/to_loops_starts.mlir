@@ -82,3 +82,19 @@ func.func @within_blocks(%x: memref<?x3x?x?xf32, #layout.format<"onednn:nChw16c"
   layout.copy %x, %y : memref<?x3x?x?xf32, #layout.format<"onednn:nChw16c">> to memref<?x3x?x?xf32>
   func.return
 }
+
+!pixels_of_halves = memref<?x128x?x?xf16, #layout.format<"NHWC">>
+!blocks_of_halves = memref<?x128x?x?xf16, #layout.format<"onednn:nChw16c">>
+
+// two pixels of a block are a line: whole lines in the caches as well, for any even number of pixels
+// CHECK-LABEL: func.func @pairs_of_pixels(
+// CHECK:         } else {
+// CHECK:           %[[PAIRS:.*]] = arith.remui %h_w_x16, %{{.*}} : index
+// CHECK-NEXT:      %[[WHOLE:.*]] = arith.cmpi eq, %[[PAIRS]], %{{.*}} : index
+// CHECK-NEXT:      scf.if %[[WHOLE]] {
+// CHECK:             vector.store %{{.*}} : memref<?xf16>, vector<32xf16>
+// CHECK:           vector.store %{{.*}} : memref<?xf16>, vector<16xf16>
+func.func @pairs_of_pixels(%x: !pixels_of_halves, %y: !blocks_of_halves) {
+  layout.copy %x, %y : !pixels_of_halves to !blocks_of_halves
+  func.return
+}
