@@ -25,13 +25,16 @@ Size of the largest step that is moved as one panel where no panels within it ca
 Measured on Zen 4: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times.
 """
 
-PARTS = ((64, 4 << 10), (256, 64 << 10))
+SHORT_ROW_BYTES = 64
 """
-Lengths of the rows of the source that panels of parts of larger steps take, and the size of the largest such panel.
+Length of the rows of the source that the smaller panels of parts of larger steps take.
 
-Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f32: of 7 x 7 the shorter ones are 1.1 to
-1.2 times as fast as the longer ones, of 14 x 14 0.85 times; and 1.3 to 2.2 times as fast as panels within planes.
+Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f32: of 7 x 7 these are 1.1 to 1.2 times
+as fast as those of longer rows, of 14 x 14 0.85 times; and both 1.3 to 2.2 times as fast as panels within planes.
 """
+
+SHORT_PART_BYTES, LONG_PART_BYTES = 4 << 10, 64 << 10
+"""Size of the largest panel of such rows, and of longer ones."""
 
 WHOLE_BYTES = 20 << 10
 """Size of the largest step that is moved as one panel where there are such panels: of 7 x 7 these are faster."""

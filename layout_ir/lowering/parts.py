@@ -11,7 +11,15 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
 from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
-from layout_ir.layouts.panel_of_step import PARTS, WHOLE_BYTES, most_bytes_of_step, panel_of_step, step_axis
+from layout_ir.layouts.panel_of_step import (
+    LONG_PART_BYTES,
+    SHORT_PART_BYTES,
+    SHORT_ROW_BYTES,
+    WHOLE_BYTES,
+    most_bytes_of_step,
+    panel_of_step,
+    step_axis,
+)
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.source_region import takes_parts
@@ -144,7 +152,8 @@ def _panels_of_steps(
     in_step = None
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in PARTS]
+    lengths = (SHORT_ROW_BYTES, SHORT_PART_BYTES), (schedule.processor.long_row_bytes, LONG_PART_BYTES)
+    parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in lengths]
     if not all(parts):  # a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)

@@ -153,8 +153,8 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
     Tensors of some hundred elements have no larger ones otherwise. `parts`: most go by parts of that size.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for module in (parts_of_plans, whole_steps):
-            patch.setattr(module, "PARTS", ((64, whole // 16), (128 if parts else 256, whole)))
+        patch.setattr(parts_of_plans, "SHORT_PART_BYTES", whole // 16)
+        patch.setattr(parts_of_plans, "LONG_PART_BYTES", whole)
         for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES", "MOST_BYTES"):
             patch.setattr(panel_of_step, name, whole)
         patch.setattr(whole_steps, "MOST_BYTES", whole)
@@ -162,7 +162,7 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=regions)
             steps = replace(model, panel_costs=costs, small_step_bytes=whole, together_bytes=whole)
-            patch.setitem(MODELS, name, steps)
+            patch.setitem(MODELS, name, replace(steps, long_row_bytes=128 if parts else 256))
         yield
 
 

@@ -1,4 +1,5 @@
 // RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=zen-4}" -t c | filecheck %s
+// RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=sapphire-rapids}" -t c | filecheck %s --check-prefix SAPPHIRE
 
 // whole blocks of channels and the rest of them: images that a first level cache holds are written at once; those of
 // less than a vector by shorter tiles, of half as many pixels; the others block by block
@@ -16,6 +17,9 @@ func.func @blocks_and_rest(%x: tensor<?x35x?x?xi8, #layout.format<"NCHW">>) -> t
 // CHECK:         [[CHANNELS:h_w_x512]] <= 5120
 // CHECK:         [[FEW:h_w_x16]] <= 1024
 // CHECK:         [[MORE:h_w_x64]] <= 16384
+// Sapphire Rapids takes half as many
+// SAPPHIRE-LABEL: void planes(
+// SAPPHIRE:         [[CHANNELS:h_w_x32]] <= 16384
 func.func @planes(%x: tensor<?x512x?x?xf32, #layout.format<"NHWC">>) -> tensor<?x512x?x?xf32, #layout.format<"NCHW">> {
   %y = layout.reorder %x : tensor<?x512x?x?xf32, #layout.format<"NHWC">> to tensor<?x512x?x?xf32, #layout.format<"NCHW">>
   func.return %y : tensor<?x512x?x?xf32, #layout.format<"NCHW">>
