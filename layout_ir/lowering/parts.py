@@ -152,14 +152,24 @@ def _panels_of_steps(
     in_step = None
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    lengths = (SHORT_ROW_BYTES, SHORT_PART_BYTES), (schedule.processor.long_row_bytes, LONG_PART_BYTES)
-    parts = [step_panel(group, source_size, schedule, most, row_bytes=row) for row, most in lengths]
-    if not all(parts):  # a step has no more rows than the longest one
+    lengths = _lengths_of_parts(group, outer, schedule)
+    parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
+    if not parts or not all(parts):  # a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step
     of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
     return step_panel(group, source_size, schedule, WHOLE_BYTES), of_parts, in_step
+
+
+def _lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
+    """What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one."""
+    inside = [i for i in group.run_axes if i != outer]
+    if inside and group.axes[inside[-1]].source_stride != 1:  # blocks of channels, one by one
+        most = schedule.processor.block_part_bytes
+        return [(1, most)] if most else []
+    width, long_row = LINE_BYTES // schedule.lanes, schedule.processor.long_row_bytes
+    return [(SHORT_ROW_BYTES // width, SHORT_PART_BYTES), (long_row // width, LONG_PART_BYTES)]
 
 
 def step_panel(
@@ -168,13 +178,13 @@ def step_panel(
     schedule: Schedule,
     most_bytes: int,
     *,
-    row_bytes: int | None = None,
+    part: int | None = None,
     filling: Schedule | None = None,
 ) -> Panel | None:
     """
     The panels of one step of unknown size each, no larger than that; None where there are none.
 
-    `row_bytes`: of so long a part of the source's rows rather than of all. `filling`: the schedule of the tiles that
+    `part`: of so many steps of the outermost axis inside rather than of all. `filling`: the schedule of the tiles that
     move it to scratch, if that is another one.
     """
     width = LINE_BYTES // schedule.lanes
@@ -185,7 +195,7 @@ def step_panel(
         width,
         most_bytes,
         carries=not schedule.threads,
-        part=None if row_bytes is None else row_bytes // width,
+        part=part,
     )
 
 

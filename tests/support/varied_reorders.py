@@ -162,7 +162,8 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=regions)
             steps = replace(model, panel_costs=costs, small_step_bytes=whole, together_bytes=whole)
-            patch.setitem(MODELS, name, replace(steps, long_row_bytes=128 if parts else 256))
+            row, block = (128, whole) if parts else (256, 0)
+            patch.setitem(MODELS, name, replace(steps, long_row_bytes=row, block_part_bytes=block))
         yield
 
 

@@ -53,3 +53,15 @@ func.func @more_rows(%x: tensor<?x35x?x?xf32, #layout.format<"NHWC">>) -> tensor
   %y = layout.reorder %x : tensor<?x35x?x?xf32, #layout.format<"NHWC">> to tensor<?x35x?x?xf32, #layout.format<"NCHW">>
   func.return %y : tensor<?x35x?x?xf32, #layout.format<"NCHW">>
 }
+
+// blocks of channels become planes one by one where all of an image is too much for one panel
+// SAPPHIRE-LABEL: void of_blocks(
+// SAPPHIRE:         [[BLOCKS:h_w_x96]] <= 10240
+// SAPPHIRE:         [[ONE:h_w_x16]] <= 32768
+// CHECK-LABEL: void of_blocks(
+// CHECK:         [[BLOCKS:h_w_x96]] <= 81920
+// CHECK-NOT:     h_w_x16 <= 32768
+func.func @of_blocks(%x: tensor<?x100x?x?xf16, #layout.format<"onednn:nChw16c">>) -> tensor<?x100x?x?xf16, #layout.format<"NCHW">> {
+  %y = layout.reorder %x : tensor<?x100x?x?xf16, #layout.format<"onednn:nChw16c">> to tensor<?x100x?x?xf16, #layout.format<"NCHW">>
+  func.return %y : tensor<?x100x?x?xf16, #layout.format<"NCHW">>
+}
