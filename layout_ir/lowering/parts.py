@@ -154,7 +154,7 @@ def _panels_of_steps(
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
     lengths = _lengths_of_parts(group, outer, schedule)
     parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
-    if not parts or not all(parts):  # a step has no more rows than the longest one
+    if not all(parts):  # a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step
@@ -165,11 +165,10 @@ def _panels_of_steps(
 def _lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
     """What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one."""
     inside = [i for i in group.run_axes if i != outer]
-    if inside and group.axes[inside[-1]].source_stride != 1:  # blocks of channels, one by one
-        most = schedule.processor.block_part_bytes
-        return [(1, most)] if most else []
-    width, long_row = LINE_BYTES // schedule.lanes, schedule.processor.long_row_bytes
-    return [(SHORT_ROW_BYTES // width, SHORT_PART_BYTES), (long_row // width, LONG_PART_BYTES)]
+    processor, width = schedule.processor, LINE_BYTES // schedule.lanes
+    if processor.block_part_bytes and inside and group.axes[inside[-1]].source_stride != 1:
+        return [(1, processor.block_part_bytes)]
+    return [(SHORT_ROW_BYTES // width, SHORT_PART_BYTES), (processor.long_row_bytes // width, LONG_PART_BYTES)]
 
 
 def step_panel(
