@@ -51,8 +51,8 @@ MANY_ROWS = 32
 FEW_ELEMENTS = 16
 """Elements of a line of which tiles have so few rows that processors differ in whether halves are faster."""
 
-USUAL_EXTENT = 784
-"""Steps that an unknown extent is taken to have: pixels of an image of 28 x 28."""
+USUAL_EXTENT = 2500
+"""Steps that an unknown extent is taken to have: pixels of an image of 50 x 50."""
 
 SMALL_PART = 32
 """A box with less than one in so many cells of a copy is not worth a search for larger tiles."""
