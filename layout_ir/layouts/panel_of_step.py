@@ -25,16 +25,13 @@ Size of the largest step that is moved as one panel where no panels within it ca
 Measured on Zen 4: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times.
 """
 
-SHORT_ROW_BYTES = 64
-"""
-Length of the rows of the source that the smaller panels of parts of larger steps take.
-
-Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f32: of 7 x 7 these are 1.1 to 1.2 times
-as fast as those of longer rows, of 14 x 14 0.85 times; and both 1.3 to 2.2 times as fast as panels within planes.
-"""
-
 SHORT_PART_BYTES, LONG_PART_BYTES = 4 << 10, 64 << 10
-"""Size of the largest panel of such rows, and of longer ones."""
+"""
+Size of the largest panel of a part of a larger step that takes a line of each row of the source, and of longer rows.
+
+Measured on Zen 4 where channels become planes, 256 to 2048 of them in f16 and f32: of 7 x 7 lines are 1.1 to 1.2 times
+as fast as longer rows, of 14 x 14 0.85 times; and both 1.3 to 2.2 times as fast as panels within planes.
+"""
 
 WHOLE_BYTES = 20 << 10
 """Size of the largest step that is moved as one panel where there are such panels: of 7 x 7 these are faster."""
@@ -80,10 +77,15 @@ def step_axis(group: Group) -> int | None:
     if not axes or any(is_symbolic(axis.extent) and not axis.is_full for box in group.boxes for axis in box.axes):
         return None
     outer = max(range(group.shared), key=lambda i: axes[i].destination_stride)
-    inside = [i for i in group.run_axes if i != outer]
+    inside = axes_inside(group, outer)
     is_unknown = is_symbolic(group.stretch) or any(is_symbolic(axes[i].extent) for i in inside)
     is_whole = len(inside) == group.shared - 1 and axes[outer].is_full
     return outer if is_unknown and is_whole and all(map(is_regular, group.boxes)) else None
+
+
+def axes_inside(group: Group, outer: int) -> list[int]:
+    """The axes of a run inside of another one, innermost first."""
+    return [i for i in group.run_axes if i != outer]
 
 
 def step_length(group: Group, outer: int) -> int:
@@ -111,7 +113,7 @@ def panel_of_step(
     if outer is None:
         return None
     steps = [1 if i == outer else axis.extent for i, axis in enumerate(group.axes)]
-    inside = [i for i in group.run_axes if i != outer]
+    inside = axes_inside(group, outer)
     if part is not None:
         if not inside or steps[inside[-1]] <= part:
             return None

@@ -14,8 +14,8 @@ from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_of_step import (
     LONG_PART_BYTES,
     SHORT_PART_BYTES,
-    SHORT_ROW_BYTES,
     WHOLE_BYTES,
+    axes_inside,
     most_bytes_of_step,
     panel_of_step,
     step_axis,
@@ -164,11 +164,11 @@ def _panels_of_steps(
 
 def _lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
     """What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one."""
-    inside = [i for i in group.run_axes if i != outer]
-    processor, width = schedule.processor, LINE_BYTES // schedule.lanes
+    inside, processor = axes_inside(group, outer), schedule.processor
     if processor.block_part_bytes and inside and group.axes[inside[-1]].source_stride != 1:
         return [(1, processor.block_part_bytes)]
-    return [(SHORT_ROW_BYTES // width, SHORT_PART_BYTES), (processor.long_row_bytes // width, LONG_PART_BYTES)]
+    long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
+    return [(schedule.lanes, SHORT_PART_BYTES), (long_row, LONG_PART_BYTES)]
 
 
 def step_panel(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group
-from layout_ir.layouts.panel_of_step import MOST_BYTES, SHORT_ROW_BYTES, group_of_steps
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.panel_of_step import MOST_BYTES, group_of_steps
 from layout_ir.lowering.panel_guards import tile_extents
 from layout_ir.lowering.parts import Part, step_panel
 from layout_ir.lowering.schedule import Schedule, of_shorter_tiles
@@ -77,9 +76,8 @@ def _short_panel(group: Group, usual: Panel | None, source_size: int, schedule: 
     """The panel whose tiles are the next shorter ones: of parts of steps where these are larger."""
     if usual is None:
         return None
-    row = SHORT_ROW_BYTES * schedule.lanes // LINE_BYTES
     for shorter in of_shorter_tiles(schedule):
-        of_part = step_panel(group, source_size, schedule, MOST_BYTES, part=row, filling=shorter)
+        of_part = step_panel(group, source_size, schedule, MOST_BYTES, part=schedule.lanes, filling=shorter)
         panel = of_part or step_panel(group, source_size, schedule, MOST_BYTES, filling=shorter)
         if panel is None or tile_extents(panel) != tile_extents(usual):
             return panel
