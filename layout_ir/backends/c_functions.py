@@ -79,9 +79,9 @@ class CPrinter(FamilyPrinter):
         for index, kind in enumerate(op.function_type.inputs):
             hint = None if op.is_declaration else op.body.blocks[0].args[index].name_hint
             name = names.fresh(hint, f"arg{index}")
-            if isa(kind, MemRefType[Attribute]):
+            if isinstance(kind, MemRefType):
                 constness = "" if index in written else "const "
-                parameters.append(f"{constness}{self.element_type(op, kind)} *{restrict}{name}")
+                parameters.append(f"{constness}{self.element_type(op, cast(Attribute, kind))} *{restrict}{name}")
             else:
                 parameters.append(f"{self.scalar_type(kind)} {name}")
         head = f"{self._linkage(op)}void {self.vocabulary.function_name(op.sym_name.data)}("

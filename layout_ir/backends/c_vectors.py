@@ -9,7 +9,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import (
+    I64,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -98,10 +106,10 @@ class VectorRules:
         if (known := self._type_names.get(id(value))) is not None:
             return known
         lanes = lane_count(value)
-        if not isa(value, VectorType[Attribute]) or lanes < 1 or lanes & (lanes - 1):
+        if lanes < 1 or lanes & (lanes - 1):
             expected = "expected a vector of one dimension and a power of two of lanes"
             raise self._printer.refuse(op, f"{expected}, got {value}")
-        element = self._printer.scalar_type(value.element_type)
+        element = self._printer.scalar_type(_element_of(value))
         name = f"{_SHORT_NAMES[element]}x{lanes}"
         self._printer.prelude.vector_types[name] = (element, lanes * _bytes(element))
         self._type_names[id(value)] = name
@@ -134,21 +142,23 @@ class VectorRules:
 
     @print_operation.register
     def _(self, op: vector.ShuffleOp) -> None:
-        if op.v1.type != op.v2.type:
-            raise self._printer.refuse(op, f"expected two vectors of one type, got {op.v1.type} and {op.v2.type}")
-        self.type_name(op, op.v1.type)
-        first, second = self._printer.expression(op.v1), self._printer.expression(op.v2)
-        factor, mask = self._mask(op)
+        left, right = op.operands
+        kind = left.type
+        if kind is not right.type and kind != right.type:
+            raise self._printer.refuse(op, f"expected two vectors of one type, got {kind} and {right.type}")
+        self.type_name(op, kind)
+        first, second = self._printer.expression(left), self._printer.expression(right)
+        factor, mask = self._mask(op.mask, kind)
         if factor > 1:
-            first, second = (self._widened(op, op.v1.type, operand, factor) for operand in (first, second))
+            first, second = (self._widened(op, kind, operand, factor) for operand in (first, second))
         text = f"__builtin_shufflevector({first}, {second}, {mask})"
         self._define(op, op.result, lambda name: f"({name}){text}" if factor > 1 else text)
 
-    def _mask(self, op: vector.ShuffleOp) -> tuple[int, str]:
-        """The lanes in one unit of a shuffle's mask, and the text of it."""
-        key = id(op.mask), id(op.v1.type)
+    def _mask(self, mask: DenseArrayBase[I64], kind: Attribute) -> tuple[int, str]:
+        """The lanes in one unit of the mask of a shuffle of vectors of a type, and the text of it."""
+        key = id(mask), id(kind)
         if (known := self._masks.get(key)) is None:
-            wide = coarsest(op.mask.get_values(), lane_count(op.v1.type), self._element_bytes(op.v1.type))
+            wide = coarsest(mask.get_values(), lane_count(kind), self._element_bytes(kind))
             known = self._masks[key] = wide.factor, ", ".join(map(str, wide.mask))
         return known
 

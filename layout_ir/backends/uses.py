@@ -11,6 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 from xdsl.traits import is_side_effect_free
 
+from layout_ir.dialects.nested import nested
+
 _READS = {
     memref.LoadOp,
     memref.AllocOp,
@@ -54,19 +56,22 @@ class Uses:
         """Whether other threads may run inside the live operation."""
         return operation in self._parallel
 
-    def _visit(self, block: Block) -> None:
-        for operation in reversed(list(block.ops)):
-            if self._is_dead(operation):
-                continue
-            self._live.add(operation)
-            for operand, count in _named_operands(operation):
-                self._count[operand] += count
-                self._users.setdefault(operand, []).append(operation)
-            inside = [inner for region in operation.regions for inner in region.blocks]
-            for inner in inside:
-                self._visit(inner)
-            if type(operation) in _PARALLEL or any(op in self._parallel for inner in inside for op in inner.ops):
-                self._parallel.add(operation)
+    def _visit(self, block: Block) -> bool:
+        """Look at the operations of a block, last one first; whether other threads may run inside of one."""
+        has_parallel = False
+        operation = block.last_op
+        while operation is not None:
+            if not self._is_dead(operation):
+                self._live.add(operation)
+                for operand, count in _named_operands(operation):
+                    self._count[operand] += count
+                    self._users.setdefault(operand, []).append(operation)
+                inside = [self._visit(inner) for region in operation.regions for inner in region.blocks]
+                if type(operation) in _PARALLEL or any(inside):
+                    self._parallel.add(operation)
+                    has_parallel = True
+            operation = operation.prev_op
+        return has_parallel
 
     def _is_dead(self, operation: Operation) -> bool:
         """Whether nothing is lost without the operation, all whose users have been visited."""
@@ -141,7 +146,7 @@ def called_functions(module: ModuleOp) -> dict[str, func.FuncOp]:
         name = todo.pop()
         if name in functions and name not in needed:
             needed.add(name)
-            todo += [call.callee.string_value() for call in functions[name].walk() if isinstance(call, func.CallOp)]
+            todo += [call.callee.string_value() for call in nested(functions[name]) if isinstance(call, func.CallOp)]
     return {name: op for name, op in functions.items() if name in needed}
 
 
@@ -156,7 +161,7 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
         name: set(range(len(op.function_type.inputs))) if op.is_declaration else set() for name, op in functions.items()
     }
     writing = {
-        name: [op for op in function.walk() if type(op) in _WRITES]
+        name: [op for op in nested(function) if type(op) in _WRITES]
         for name, function in functions.items()
         if not function.is_declaration
     }

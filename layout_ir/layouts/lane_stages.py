@@ -139,12 +139,13 @@ def _undone(stage: Stage, state: Sequence[Label]) -> Iterator[tuple[int, tuple[L
     yield -1 - label, tuple(before)
 
 
-def is_cheap(mask: Sequence[int], width: int, segment_bits: int) -> bool:
+@lru_cache(maxsize=65536)
+def is_cheap(mask: tuple[int, ...], width: int, segment_bits: int) -> bool:
     """Whether a shuffle of two vectors of `width` lanes is one instruction everywhere."""
     bits = width.bit_length() - 1
-    return is_blend(mask, width) or tuple(mask) in cheap_masks(bits, segment_bits)
+    return is_blend(mask, width) or mask in cheap_masks(bits, segment_bits)
 
 
-def is_blend(mask: Sequence[int], width: int) -> bool:
+def is_blend(mask: tuple[int, ...], width: int) -> bool:
     """Whether every lane of a shuffle of two vectors stays where it is in one of them."""
     return len(mask) == width and all(lane in (place, place + width) for place, lane in enumerate(mask))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,13 +116,8 @@ def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[i
 
 def runs_of(offsets: Sequence[int]) -> list[tuple[int, int]]:
     """Maximal contiguous stretches (start, length) of sorted numbers."""
-    runs: list[tuple[int, int]] = []
-    for offset in offsets:
-        if runs and offset == runs[-1][0] + runs[-1][1]:
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
-        else:
-            runs.append((offset, 1))
-    return runs
+    starts = [i for i, offset in enumerate(offsets) if i == 0 or offset != offsets[i - 1] + 1]
+    return [(offsets[start], end - start) for start, end in itertools.pairwise([*starts, len(offsets)])]
 
 
 Place = tuple[int, int]

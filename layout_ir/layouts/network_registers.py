@@ -41,4 +41,4 @@ def _dear_shuffles(mask: Sequence[int], width: int, segment_bits: int) -> int:
     registers, chosen = registers_taken(mask, width)
     if len(registers) != 2:
         return len(registers) - 1
-    return 0 if is_cheap(chosen, width, segment_bits) else 1
+    return 0 if is_cheap(tuple(chosen), width, segment_bits) else 1

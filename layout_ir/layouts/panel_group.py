@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Axis, Box
@@ -60,17 +61,17 @@ class Group:
             shared = len(outer)
         return Group(tuple(ordered), shared, stretch, min(map(start_of, boxes)))
 
-    @property
+    @cached_property
     def main(self) -> Box:
         """The box that copies the most."""
         return max(self.boxes, key=lambda box: box.elements)
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The shared axes, with the source's strides of the main box."""
         return self.main.axes[: self.shared]
 
-    @property
+    @cached_property
     def run_axes(self) -> list[int]:
         """The shared axes that continue a stretch of the destination, innermost first."""
         return contiguous(self.axes, [axis.destination_stride for axis in self.axes], self.stretch)

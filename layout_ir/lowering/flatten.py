@@ -16,6 +16,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
+from layout_ir.dialects.nested import nested
 from layout_ir.dialects.ops import CastOp, CopyOp, StorageOp
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.size_arguments import SizeArguments
@@ -57,7 +58,12 @@ def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> No
                     Rewriter.replace_value_with_new_type(argument, kind)
     for attributes in (op.properties, op.attributes):
         for name, value in attributes.items():
-            attributes[name] = _changed_within(value, changed)
+            if type(value) in _HOLD_TYPES:
+                attributes[name] = _changed_within(value, changed)
+
+
+_HOLD_TYPES = frozenset({ArrayAttr, DictionaryAttr, FunctionType, MemRefType})
+"""Attributes that are types of buffers or may hold some: `isinstance` takes long where all attributes are asked."""
 
 
 def _changed_within(value: Attribute, changed: Callable[[Attribute], Attribute]) -> Attribute:
@@ -78,7 +84,7 @@ class FlattenPass(ModulePass):
     name = "layout-flatten"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        operations = list(op.walk())
+        operations = nested(op)
         for left in operations:
             if isinstance(left, CopyOp):
                 raise PassFailedException(

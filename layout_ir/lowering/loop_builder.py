@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import cast
+from typing import TypeVar, cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, memref, scf
@@ -33,6 +33,8 @@ from layout_ir.lowering.quantities import Unknown
 
 NO_WAIT = "nowait"
 """Attribute of a parallel loop: threads that are done with it may begin the next parallel loop of its block."""
+
+OperationT = TypeVar("OperationT", bound=Operation)
 
 Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
 
@@ -104,15 +106,28 @@ class LoopBuilder:
     """Emits the loops that replace one operation."""
 
     def __init__(self, replaced: Operation, constants: Constants, unknown: Unknown | None = None) -> None:
-        self._builder = Builder(InsertPoint.before(replaced))
+        self._place = InsertPoint.before(replaced)
         self._constants = constants
         self.unknown = unknown
         """What the stand-ins in the copy's plan are; None where all extents are known."""
         self._parallel_loops: list[scf.ParallelOp] = []
 
-    def insert(self, operation: Operation) -> Operation:
+    def insert(self, operation: OperationT) -> OperationT:
         """Add an operation at the current place."""
-        return self._builder.insert(operation)
+        if self._place.insert_before is None:
+            self._place.block.add_op(operation)
+        else:
+            self._place.block.insert_op_before(operation, self._place.insert_before)
+        return operation
+
+    @contextmanager
+    def inside(self, body: Block) -> Generator[None]:
+        """What is emitted inside the `with` block stands in a block."""
+        outside, self._place = self._place, InsertPoint.at_end(body)
+        try:
+            yield
+        finally:
+            self._place = outside
 
     def constant(self, value: int) -> SSAValue:
         """An index constant, or what a number with stand-ins stands for."""
@@ -138,7 +153,7 @@ class LoopBuilder:
             values[dim] = AffineExpr.dimension(position)
         compact = AffineMap(len(used), 0, (substitute(expr, values),))
         operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
-        return self._builder.insert(operation).result
+        return self.insert(operation).result
 
     def behind(self, base: SSAValue, offset: int) -> SSAValue:
         """The index so many elements behind another one."""
@@ -149,7 +164,7 @@ class LoopBuilder:
         else:
             operands, added = [base], _map_behind(offset)
         operation = affine.ApplyOp.create(operands=operands, result_types=[IndexType()], properties={"map": added})
-        return self._builder.insert(operation).result
+        return self.insert(operation).result
 
     def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
         """The index `offset` plus every value of `terms` as often as its stride says."""
@@ -167,7 +182,7 @@ class LoopBuilder:
                 case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=value)) if (
                     kind is MUL and is_symbolic(value)
                 ):
-                    product = self._builder.insert(arith.MuliOp(self.index(lhs, dims), self.constant(value))).result
+                    product = self.insert(arith.MuliOp(self.index(lhs, dims), self.constant(value))).result
                 case _:
                     known = known + term
                     continue
@@ -178,38 +193,36 @@ class LoopBuilder:
     def choose(self, condition: SSAValue, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
         """What `then` emits where a condition holds, else what `otherwise` does."""
         regions: list[Region] = []
-        outside = self._builder
         for emit in (then, otherwise):
             body = Block()
-            self._builder = Builder(InsertPoint.at_end(body))
-            emit()
-            self._builder.insert(scf.YieldOp())
+            with self.inside(body):
+                emit()
+                self.insert(scf.YieldOp())
             regions.append(Region(body))
-        self._builder = outside
-        self._builder.insert(scf.IfOp(condition, [], regions[0], regions[1]))
+        self.insert(scf.IfOp(condition, [], regions[0], regions[1]))
 
     def compare(self, left: SSAValue, predicate: str, right: SSAValue) -> SSAValue:
         """The comparison of two indices; `predicate` as in arith.cmpi."""
-        return self._builder.insert(arith.CmpiOp(left, right, predicate)).result
+        return self.insert(arith.CmpiOp(left, right, predicate)).result
 
     def all_hold(self, conditions: Sequence[SSAValue]) -> SSAValue:
         """Whether all of some conditions hold; there has to be one."""
         result = conditions[0]
         for condition in conditions[1:]:
-            result = self._builder.insert(arith.AndIOp(result, condition)).result
+            result = self.insert(arith.AndIOp(result, condition)).result
         return result
 
     def negated(self, condition: SSAValue) -> SSAValue:
         """Whether a condition does not hold."""
-        return self.compare(condition, "eq", self._builder.insert(arith.ConstantOp.from_int_and_width(0, 1)).result)
+        return self.compare(condition, "eq", self.insert(arith.ConstantOp.from_int_and_width(0, 1)).result)
 
     def minimum(self, value: SSAValue, limit: int) -> SSAValue:
         """The smaller of an index and a constant."""
-        return self._builder.insert(arith.MinUIOp(value, self.constant(limit))).result
+        return self.insert(arith.MinUIOp(value, self.constant(limit))).result
 
     def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
         """One of two values."""
-        return self._builder.insert(arith.SelectOp(condition, then, otherwise)).results[0]
+        return self.insert(arith.SelectOp(condition, then, otherwise)).results[0]
 
     def splat(self, scalar: SSAValue, lanes: int) -> SSAValue:
         """A vector whose lanes all hold a constant."""
@@ -239,26 +252,23 @@ class LoopBuilder:
             self._parallel_loops.append(loop)
         else:
             loop = scf.ForOp(first, end, self.constant(step), [], Region(body))
-        self._builder.insert(loop)
-        outside, self._builder = self._builder, Builder(InsertPoint.at_end(body))
-        try:
+        self.insert(loop)
+        with self.inside(body):
             yield body.args[0]
-            self._builder.insert(scf.ReduceOp() if is_parallel else scf.YieldOp())
-        finally:
-            self._builder = outside
+            self.insert(scf.ReduceOp() if is_parallel else scf.YieldOp())
 
     def scratch(self, like: Attribute, size: int, alignment: int, name: str) -> SSAValue:
         """A buffer of so many elements of a memref's type on the stack, which begins at a multiple of so many bytes."""
         kind = cast("MemRefType[Attribute]", like)
         operation = memref.AllocaOp.get(kind.element_type, IntegerAttr(alignment, i64), [size])
         operation.memref.name_hint = name
-        return self._builder.insert(operation).memref
+        return self.insert(operation).memref
 
     def load(self, buffer: SSAValue, index: SSAValue) -> SSAValue:
         """One element of a flat buffer."""
         assert isinstance(buffer.type, MemRefType)
-        return self._builder.insert(memref.LoadOp.get(buffer, [index])).res
+        return self.insert(memref.LoadOp.get(buffer, [index])).res
 
     def store(self, value: SSAValue, buffer: SSAValue, index: SSAValue) -> None:
         """Write one element of a flat buffer."""
-        self._builder.insert(memref.StoreOp.get(value, buffer, [index]))
+        self.insert(memref.StoreOp.get(value, buffer, [index]))

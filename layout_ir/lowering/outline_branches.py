@@ -23,6 +23,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from layout_ir.dialects.nested import nested
+
 NO_INLINE = "no_inline"
 """Attribute of a function that a compiler is not to copy into those that call it."""
 
@@ -69,7 +71,7 @@ def branches(block: Block) -> Iterator[Block]:
 def _function_of(branch: Block, name: str) -> FuncOp:
     """A function with the operations of a branch, which calls it from now on."""
     moved = [op for op in branch.ops if not isinstance(op, scf.YieldOp)]
-    inside = {op: None for outer in moved for op in outer.walk()}
+    inside = {op: None for outer in moved for op in nested(outer)}
     captured = {value: None for op in inside for value in op.operands if _scope(value) not in inside}
     arguments = _origins(captured)
     kinds = [value.type for value in arguments]

@@ -6,6 +6,7 @@ A load whose value nobody uses does no more than ask.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TypeVar, cast
 
 from xdsl.dialects import vector
@@ -26,10 +27,15 @@ Access = TypeVar("Access", vector.LoadOp, vector.StoreOp, vector.MaskedStoreOp)
 
 def request(buffer: SSAValue, place: SSAValue, locality: int | None, times: int = 1) -> vector.LoadOp:
     """A load of one element, of no use but to ask for its line so many times."""
-    kind = VectorType(cast("MemRefType[Attribute]", buffer.type).element_type, [1])
-    operation = vector.LoadOp(buffer, [place], kind)
+    kind = _one_of(cast("MemRefType[Attribute]", buffer.type).element_type)
+    operation = vector.LoadOp.create(operands=[buffer, place], result_types=[kind])
     _ask(operation, 0, locality, times)
     return operation
+
+
+@cache  # of few types
+def _one_of(element: Attribute) -> VectorType[Attribute]:
+    return VectorType(element, [1])
 
 
 def with_prefetch(

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from layout_ir.dialects.nested import nested
 from layout_ir.dialects.sizes import DIMS
 from layout_ir.dialects.types import index_map_of, stored_type, unknown_dims
 from layout_ir.errors import LayoutError
@@ -31,7 +32,7 @@ class SizeArguments:
         if self._function.is_declaration:
             return
         arguments: dict[tuple[SSAValue, int], SSAValue] = {}
-        operations = list(self._function.body.walk())
+        operations = nested(self._function)
         for op in operations:
             if isinstance(op, memref.DimOp):
                 Rewriter.replace_op(op, [], [self._extent(op, arguments)])
@@ -44,7 +45,7 @@ class SizeArguments:
     def _check(self) -> None:
         """Raise `LayoutError` for sizes that would have to go through a call."""
         kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
-        calls = (op for op in self._function.body.walk() if isinstance(op, CallOp))
+        calls = (op for op in nested(self._function) if isinstance(op, CallOp))
         for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
             if isa(kind, MemRefType[Attribute]) and unknown_dims(kind):
                 raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")

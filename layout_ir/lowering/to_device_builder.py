@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from xdsl.builder import Builder
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from layout_ir.lowering.loop_builder import LoopBuilder
 
@@ -32,12 +30,9 @@ class ParallelBuilder(LoopBuilder):
             return
         body = Block()
         self.insert(scf.IfOp(condition, [], Region(body)))
-        outside, self._builder = self._builder, Builder(InsertPoint.at_end(body))
-        try:
+        with self.inside(body):
             yield
             self.insert(scf.YieldOp())
-        finally:
-            self._builder = outside
 
     def every(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
         """Whether all conditions hold; None of no condition."""
