@@ -16,9 +16,10 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value, is_copy
 from layout_ir.layouts.symbols import is_multiple
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tiling import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -34,9 +35,13 @@ from layout_ir.lowering.tile_guards import Guards
 
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
-    """The loops of a box without loose pads: tile by tile, or scalar loops where they are as good."""
+    """The loops of a box: tile by tile, or scalar loops where they are as good."""
     tile = tile_of(part, schedule, buffers.source_size)
-    if tile is None or (part.is_padded and buffers.pad is None):
+    loose = [] if tile is None else loose_pads(part, tile)
+    if loose:  # boxes are cut for whole vectors, and shorter ones may leave pads to themselves
+        for piece in cut_box(part, loose[0], part.axes[loose[0]].valid):
+            emit_part(builder, piece, buffers, schedule)
+    elif tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, part, buffers, schedule.threads)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
@@ -65,6 +70,7 @@ def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers,
 
 
 def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
+    assert not loose_pads(box, tile), "expected tiles that copy or pad wherever they are"
     levels = [
         replace(level, is_even=box.axes[level.axis].extent in schedule.multiples and schedule.lanes % level.step == 0)
         for level in loop_levels(box, tile, schedule)
