@@ -23,13 +23,17 @@ class Formed:
     """What stood for each of them."""
 
 
-def formed(rows: Sequence[Row], pads: Sequence[int]) -> Formed:
-    """The rows of a tile and its pads in one form."""
+def formed(rows: Sequence[Row], pads: Sequence[int], lowest: int = 0) -> Formed:
+    """
+    The rows of a tile and its pads in one form.
+
+    `lowest`: the offset from which theirs are counted, none of which is negative, as `PAD` is.
+    """
     form = in_one_form([[destination for _, destination in row] for row in rows], pads)
     return Formed(
         tuple(tuple((source, form[destination]) for source, destination in row) for row in rows),
         tuple(form[offset] for offset in pads),
-        {place: offset for offset, place in form.items()},
+        {place: offset + lowest for offset, place in form.items()},
     )
 
 

@@ -118,7 +118,7 @@ def panel_of_step(
         if not inside or steps[inside[-1]] <= part:
             return None
         steps[inside[-1]] = part
-    follows = carries and part is None and outer in group.run_axes
+    follows = carries and part is None and outer in group.run_axes and group.axes[outer].extent > 1
     run = (*inside, outer) if follows else tuple(inside)
     pitches, length = [0] * group.shared, group.stretch
     for i in run:

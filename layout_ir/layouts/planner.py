@@ -15,6 +15,7 @@ from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, relinearize, roll, sort_axes, unroll
 from layout_ir.layouts.refinement import Digit, Piece, nested_chain, pieces, split_points
+from layout_ir.layouts.symbols import Symbols
 
 UNROLL_LIMIT = 128
 """Boxes that unrolling may make of one; beyond it divisions stay in the loops."""
@@ -183,13 +184,19 @@ def _mentions(expr: AffineExpr, dim: int, number: int) -> bool:
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 
-def plan_boxes(problem: Problem) -> tuple[Box, ...]:
-    """The boxes of a problem: one of every piece of every dim, cut where divisions are."""
+def plan_boxes(problem: Problem, symbols: Symbols | None = None) -> tuple[Box, ...]:
+    """
+    The boxes of a problem: one of every piece of every dim, cut where divisions are.
+
+    An unknown extent, made of `symbols`, is not cut where it may be no multiple of its blocks.
+    """
     exprs = [problem.source, problem.destination]
-    per_dim = [
-        pieces(size, padded, nested_chain(split_points(exprs, dim)))
-        for dim, (size, padded) in enumerate(zip(problem.shape, problem.padded, strict=True))
-    ]
+    per_dim: list[tuple[Piece, ...]] = []
+    for dim, (size, padded) in enumerate(zip(problem.shape, problem.padded, strict=True)):
+        chain = nested_chain(split_points(exprs, dim))
+        if chain and symbols is not None and not symbols.divides(chain[-1], padded):
+            chain = ()
+        per_dim.append(pieces(size, padded, chain))
     if math.prod(map(len, per_dim)) > BOX_LIMIT:
         per_dim = [pieces(size, padded, ()) for size, padded in zip(problem.shape, problem.padded, strict=True)]
     boxes: list[Box] = []

@@ -15,7 +15,6 @@ import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property, lru_cache
 
 SPACING = 128
@@ -23,13 +22,6 @@ SPACING = 128
 
 FACTOR_LIMIT = 2**64
 """Numbers from here on are made of stand-ins; no factor in them reaches it."""
-
-
-class Rounding(Enum):
-    """How an extent that is no multiple of a block counts in blocks."""
-
-    DOWN = "floordiv"
-    UP = "ceildiv"
 
 
 @dataclass(frozen=True)
@@ -41,11 +33,22 @@ class Symbol:
 
     block: int = 1
 
-    rounding: Rounding = Rounding.UP
+    least: int = 1
+    """Elements that a block holds to be counted: by 1 a last block that is not full counts too."""
+
+    @staticmethod
+    def full(dim: int, block: int) -> Symbol:
+        """The full blocks of a dim."""
+        return Symbol(dim, block, block)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no block counts but those that are full."""
+        return self.least == self.block
 
     def value(self, extent: int) -> int:
         """The number of blocks, once the extent is known."""
-        return extent // self.block if self.rounding is Rounding.DOWN else -(-extent // self.block)
+        return (extent + self.block - self.least) // self.block
 
 
 class Undecodable(Exception):
@@ -95,6 +98,10 @@ class Symbols:
     def polynomial(self, number: int) -> Polynomial:
         """What a number is made of; raises `Undecodable` for one that is not made of these."""
         return _polynomial(self, number)
+
+    def divides(self, divisor: int, number: int) -> bool:
+        """Whether a number divides what stands for an unknown one for all extents, or a known one, which is cut."""
+        return not is_symbolic(number) or all(factor % divisor == 0 for _, factor in self.polynomial(number))
 
     def value(self, number: int, extents: Mapping[int, int]) -> int:
         """What a number stands for, once the extents of the unknown dims (by position) are known."""
@@ -160,4 +167,10 @@ def _spelled(polynomial: Polynomial) -> str:
 
 def _symbol_text(symbol: Symbol) -> str:
     name = string.ascii_uppercase[symbol.dim % 26]
-    return name if symbol.block == 1 else f"({name} {symbol.rounding.value} {symbol.block})"
+    if symbol.block == 1:
+        return name
+    if symbol.is_full:
+        return f"({name} floordiv {symbol.block})"
+    if symbol.least == 1:
+        return f"({name} ceildiv {symbol.block})"
+    return f"(({name} + {symbol.block - symbol.least}) floordiv {symbol.block})"

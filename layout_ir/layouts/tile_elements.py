@@ -48,18 +48,20 @@ def tile_elements(axes: Sequence[Axis], run: Run, rows: Run, extents: Sequence[i
 
 @lru_cache(maxsize=NETWORKS_REMEMBERED)
 def _elements(walks: tuple[_Walk, ...]) -> Formed:
-    rows, covered = _rows(walks)
+    # counted from the lowest offset: where an axis goes backwards, -1 would be an element, and it stands for pads
+    lowest = sum(min(walk.axis.destination_at(step) for step in range(walk.steps)) for walk in walks)
+    rows, covered = _rows(walks, lowest)
     if len(covered) == math.prod(walk.steps for walk in walks):
-        return formed(rows, [])
+        return formed(rows, [], lowest)
     everything = [
-        sum(walk.axis.destination_at(step) for walk, step in zip(walks, steps, strict=True))
+        sum(walk.axis.destination_at(step) for walk, step in zip(walks, steps, strict=True)) - lowest
         for steps in itertools.product(*(range(walk.steps) for walk in walks))
     ]
-    return formed(rows, [destination for destination in everything if destination not in covered])
+    return formed(rows, [destination for destination in everything if destination not in covered], lowest)
 
 
-def _rows(walks: Sequence[_Walk]) -> tuple[list[list[Element]], set[int]]:
-    """The elements of every row, and the offsets in the destination that they have."""
+def _rows(walks: Sequence[_Walk], lowest: int) -> tuple[list[list[Element]], set[int]]:
+    """The elements of every row, and the offsets in the destination that they have, from the lowest one."""
     outer = sorted(walks, key=lambda walk: -walk.axis.destination_at(1) if walk.axis.extent > 1 else 0)
     numbers = list(itertools.product(*(range(walk.rows) for walk in outer)))
     valid = [row for row in numbers if all(walk.is_valid(step) for walk, step in zip(outer, row, strict=True))]
@@ -72,7 +74,7 @@ def _rows(walks: Sequence[_Walk]) -> tuple[list[list[Element]], set[int]]:
     for row in numbers:
         steps = [step * walk.run for walk, step in zip(outer, row, strict=True)]
         source = sum(walk.axis.source_at(step) for walk, step in zip(outer, steps, strict=True))
-        target = sum(walk.axis.destination_at(step) for walk, step in zip(outer, steps, strict=True))
+        target = sum(walk.axis.destination_at(step) for walk, step in zip(outer, steps, strict=True)) - lowest
         places = [PAD if place is None else target + place for place in inside]
         covered.update(places)
         is_copy = row in copies

@@ -5,6 +5,10 @@ Where no side cuts an unknown dim, the planner needs no more than the stand-ins.
 cut here into pieces that hold whole blocks of known sizes: with blocks of 16 and of 4, the elements up to the last
 multiple of 16, then those up to the last multiple of 4, then the rest. In each piece both sides are linear, and only
 the counts of blocks are unknown.
+
+Blocks of 32 and of 48 do not nest: they meet at every multiple of 96, and within one of these each multiple of 16 lies
+elsewhere in both. So the full blocks of 16 behind the last multiple of 96 are pieces of their own, of which each is
+there or not. The rest then begins where the counts of full blocks of 32 and of 48 say.
 """
 
 from __future__ import annotations
@@ -12,16 +16,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.layouts.planner import LETTERS, Problem, cells_nest, fuse, make_plan, plan_boxes
-from layout_ir.layouts.refinement import nested_chain, split_points
-from layout_ir.layouts.symbols import Rounding, Symbol, Symbols, is_symbolic
+from layout_ir.layouts.refinement import split_points
+from layout_ir.layouts.symbols import Symbol, Symbols, is_symbolic
+from layout_ir.layouts.unknown_parts import Digit, Held, NewDims, Part, meeting_points
+
+MOST_PARTS = 48
+"""Parts of a copy up to which blocks that lie elsewhere in both maps are some; else elements are placed one by one."""
 
 
 def plan_copy(source: IndexMap, destination: IndexMap, write_pads: bool = True) -> CopyPlan:
@@ -44,61 +52,68 @@ def _counts(index_map: IndexMap) -> dict[int, Symbol]:
     return {symbol.dim: symbol for group in index_map.unknown.groups for symbol in group}
 
 
-@dataclass(frozen=True)
-class Digit:
-    """A piece of a dim: its steps, or the one step at which a part holds it."""
-
-    count: int
-    """How many steps, or which one."""
-    weight: int
-    """What a step adds to the dim."""
-    limit: int
-    """A known number that the count does not exceed; the count itself where there is none."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the range of a dim: the values `sum(weight * count)` of what is held, plus those of the digits."""
-
-    held: tuple[Digit, ...]
-    digits: tuple[Digit, ...]
-    """New dims in place of the old one."""
-    is_pad: bool = False
-    """Whether no element is in it."""
-
-
 class _Cut:
     """A copy between two maps of which one cuts an unknown dim."""
 
     def __init__(self, source: IndexMap, destination: IndexMap) -> None:
         self._maps = source, destination
         self._counted = tuple(map(_counts, self._maps))
-        self._chains = {dim: self._chain(dim) for dim in self._counted[0]}
+        self._points = {dim: self._split_points(dim) for dim in self._counted[0]}
+        self._chains = {dim: meeting_points(points) for dim, points in self._points.items()}
+        self._taken_apart = self._dims_taken_apart()
         self.symbols = Symbols(tuple(self._group(dim) for dim in self._chains))
         self._source, self._destination = (
             self._recoded(self._offset(index_map), index_map) for index_map in self._maps
         )
 
-    def _chain(self, dim: int) -> tuple[int, ...]:
-        """The block sizes at which a dim is cut, smallest first."""
+    def _split_points(self, dim: int) -> set[int]:
+        """The block sizes at which a dim is cut."""
         points = {counted[dim].block for counted in self._counted}
         for index_map in self._maps:
             points |= split_points(index_map.coordinates, dim)
-        return nested_chain(points)
+        return points - {1}
 
     def _group(self, dim: int) -> tuple[Symbol, ...]:
-        down = {Symbol(dim, block, Rounding.DOWN) for block in self._chains[dim]}
-        if (cells := self._cells_of(dim)) > 1:
-            down.add(Symbol(dim, cells, Rounding.DOWN))
-        up = {Symbol(dim), *(counted[dim] for counted in self._counted)}
-        return tuple(sorted(down | up, key=lambda symbol: (-symbol.block, symbol.rounding is Rounding.UP)))
+        blocks = {*self._points[dim], *self._chains[dim], self._cells_of(dim)}
+        symbols = {Symbol(dim), *(counted[dim] for counted in self._counted)}
+        symbols |= {Symbol.full(dim, block) for block in blocks}
+        for block, upper in itertools.pairwise((1, *self._chains[dim])):
+            if dim in self._taken_apart:
+                symbols |= {Symbol(dim, upper, end) for end in self._ends(dim, block, upper)}
+        return tuple(sorted(symbols, key=lambda symbol: (-symbol.block, -symbol.least)))
+
+    def _ends(self, dim: int, block: int, upper: int) -> range:
+        """
+        Where blocks end that lie elsewhere in both maps each, up to the next larger size at which all meet.
+
+        The last of them is left out, as behind the last full block of the larger size it is never full.
+        """
+        is_crossed = any(block < point < upper for point in self._points[dim])
+        return range(block, upper if is_crossed else block, block)
+
+    def _dims_taken_apart(self) -> set[int]:
+        """The dims of which such blocks are parts, as long as these are few together; those with few of them first."""
+        counts = {
+            dim: sum(len(self._ends(dim, block, upper)) for block, upper in itertools.pairwise((1, *chain)))
+            for dim, chain in self._chains.items()
+        }
+        taken: set[int] = set()
+        parts = 1
+        for dim in sorted(counts, key=counts.__getitem__):
+            parts *= counts[dim] + len(self._chains[dim]) + 1
+            if counts[dim] and parts <= MOST_PARTS:
+                taken.add(dim)
+        return taken
 
     def _cells_of(self, dim: int) -> int:
         """The multiple to which the destination rounds a dim up."""
         return self._counted[1][dim].block
 
-    def _number(self, dim: int, block: int = 1, rounding: Rounding = Rounding.UP) -> int:
-        return self.symbols.stand_ins[Symbol(dim, block, rounding)]
+    def _number(self, dim: int, block: int = 1, least: int = 1) -> int:
+        return self.symbols.stand_ins[Symbol(dim, block, least)]
+
+    def _full(self, dim: int, block: int) -> int:
+        return self.symbols.stand_ins[Symbol.full(dim, block)]
 
     # -- the maps' numbers in this plan's stand-ins --------------------------------------------------------------------
 
@@ -133,13 +148,19 @@ class _Cut:
         parts: list[Part] = []
         held: tuple[Digit, ...] = ()
         for block in (*reversed(self._chains[dim]), 1):
-            count = self._number(dim) if block == 1 else self._number(dim, block, Rounding.DOWN)
+            count = self._full(dim, block)
             limit = count
             if held:
                 limit = held[-1].weight // block
                 count -= sum(digit.count * digit.weight for digit in held) // block
             inside = (Digit(block, 1, block),) if block > 1 else ()
-            parts.append(Part(held, (Digit(count, block, limit), *inside)))
+            upper = held[-1].weight if held else block
+            ends = self._ends(dim, block, upper) if dim in self._taken_apart else ()
+            for end in ends:
+                there = self._number(dim, upper, end) - self._full(dim, upper)
+                parts.append(Part(held, (Digit(there, block, 1), *inside), end - block))
+            if not ends:
+                parts.append(Part(held, (Digit(count, block, limit), *inside)))
             held = (*held, Digit(count, block, limit))
         return parts
 
@@ -152,7 +173,7 @@ class _Cut:
     def _last_block(self, dim: int) -> Part:
         """The cells of the block that the extent ends in, none where it ends with a block."""
         cells = self._cells_of(dim)
-        full = self._number(dim, cells, Rounding.DOWN)
+        full = self._full(dim, cells)
         count = self._number(dim, cells) - full
         return Part((Digit(full, cells, full),), (Digit(count, cells, 1), Digit(cells, 1, cells)), is_pad=True)
 
@@ -180,7 +201,7 @@ class _Cut:
         return CopyPlan(self._boxes(problems), fill, self.symbols)
 
     def _boxes(self, problems: Sequence[Problem]) -> tuple[Box, ...]:
-        return tuple(itertools.chain.from_iterable(map(plan_boxes, problems)))
+        return tuple(box for problem in problems for box in plan_boxes(problem, self.symbols))
 
     def _covers_all_cells(self, everything: dict[int, Part]) -> bool:
         """Whether the padded dims reach all cells of the destination, if they reach none twice."""
@@ -193,8 +214,8 @@ class _Cut:
 
         `limited`: with known limits in place of unknown counts, to see what is right for all of these.
         """
-        dims = _NewDims([], [], [], [])
-        held: list[Digit] = []
+        dims = NewDims([], [], [], [])
+        held: list[Held] = []
         values: list[AffineExpr] = []
         is_pad = any(part.is_pad for part in parts.values())
         for dim, (size, cells) in enumerate(zip(self._maps[0].shape, self._maps[1].padded_shape, strict=True)):
@@ -204,43 +225,41 @@ class _Cut:
             else:
                 values.append(dims.add(name, size, cells if with_pads else size, cells))
         for dim, part in parts.items():
+            values[dim] = values[dim] + part.start
+            upper: int | None = None
             for digit in part.held:  # divided as dims, whose limits are known, before their values take their place
                 values[dim] = values[dim] + AffineExpr.dimension(len(dims.names) + len(held)) * digit.weight
-                held.append(digit)
-        limits = [*dims.limits, *(digit.limit for digit in held)]
-        steps = [*map(AffineExpr.dimension, range(len(dims.names))), *(AffineConstantExpr(d.count) for d in held)]
+                held.append(Held(dim, digit, upper))
+                upper = digit.weight
+        limits = [*dims.limits, *(each.digit.limit for each in held)]
         source, destination = (
             affine.simplify(
-                affine.substitute(affine.simplify(affine.substitute(offset, values), limits), steps), limits
+                self._with_counts(affine.simplify(affine.substitute(offset, values), limits), len(dims.names), held),
+                limits,
             )
             for offset in (AffineConstantExpr(0) if is_pad else self._source, self._destination)
         )
         return fuse(Problem(tuple(dims.names), tuple(dims.shape), tuple(dims.padded), source, destination))
 
+    def _with_counts(self, expr: AffineExpr, first: int, held: Sequence[Held]) -> AffineExpr:
+        """An expression with the counts of what is held, and their quotients, in place of the dims from `first` on."""
+        if isinstance(expr, AffineDimExpr):
+            return expr if expr.position < first else AffineConstantExpr(held[expr.position - first].digit.count)
+        if not isinstance(expr, AffineBinaryOpExpr):
+            return expr
+        lhs, rhs = (self._with_counts(side, first, held) for side in (expr.lhs, expr.rhs))
+        if expr.kind not in (affine.FLOORDIV, affine.MOD) or max(expr.lhs.used_dims(), default=0) < first:
+            return AffineBinaryOpExpr(expr.kind, lhs, rhs)
+        divisor = affine.constant_value(rhs)
+        quotient = AffineConstantExpr(self._quotient(expr.lhs, divisor, first, held))
+        return quotient if expr.kind is affine.FLOORDIV else lhs - quotient * divisor
 
-@dataclass
-class _NewDims:
-    """The dims of a problem while they are collected."""
-
-    names: list[str]
-    shape: list[int]
-    padded: list[int]
-    limits: list[int]
-
-    def add(self, name: str, size: int, padded: int, limit: int) -> AffineExpr:
-        """One more dim; its value."""
-        self.names.append(name)
-        self.shape.append(size)
-        self.padded.append(padded)
-        self.limits.append(limit)
-        return AffineExpr.dimension(len(self.names) - 1)
-
-    def add_part(self, name: str, part: Part, limited: bool) -> AffineExpr:
-        """The digits of a part; the value of the dim that they replace, without what is held."""
-        value: AffineExpr = AffineConstantExpr(0)
-        for position, digit in enumerate(part.digits):
-            label = f"{name}{len(part.digits) - 1 - position}" if len(part.digits) > 1 else name
-            count = digit.limit if limited else digit.count
-            step = self.add(label, 0 if part.is_pad and position == 0 else count, count, digit.limit)
-            value = value + step * digit.weight
-        return value
+    def _quotient(self, expr: AffineExpr, divisor: int, first: int, held: Sequence[Held]) -> int:
+        """How often a count, or a quotient of one, holds a divisor."""
+        if isinstance(expr, AffineBinaryOpExpr) and expr.kind is affine.FLOORDIV:
+            return self._quotient(expr.lhs, affine.constant_value(expr.rhs) * divisor, first, held)
+        assert isinstance(expr, AffineDimExpr), "expected all blocks to divide what is held, or to be divided by it"
+        each = held[expr.position - first]
+        block = each.digit.weight * divisor
+        behind = self._full(each.dim, each.upper) * (each.upper // block) if each.upper else 0
+        return self._full(each.dim, block) - behind

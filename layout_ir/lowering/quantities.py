@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from layout_ir.layouts.symbols import Polynomial, Product, Rounding, Symbol, Symbols
+from layout_ir.layouts.symbols import Polynomial, Product, Symbol, Symbols
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,9 @@ class Quantities:
         if symbol.block == 1:
             return extent
         if symbol not in self._made:
-            is_down = symbol.rounding is Rounding.DOWN
-            dim = AffineExpr.dimension(0)
-            expr = dim // symbol.block if is_down else dim.ceil_div(symbol.block)
+            expr, name = _blocks(symbol)
             operation = affine.ApplyOp([extent], AffineMapAttr(AffineMap(1, 0, (expr,))))
-            self._made[symbol] = self._add(operation, f"{extent.name_hint}_{'full' if is_down else 'blocks'}")
+            self._made[symbol] = self._add(operation, f"{extent.name_hint}_{name}")
         return self._made[symbol]
 
     def _add(self, operation: Operation, hint: str | None = None) -> SSAValue:
@@ -90,3 +88,13 @@ class Quantities:
         (result,) = operation.results
         result.name_hint = hint
         return result
+
+
+def _blocks(symbol: Symbol) -> tuple[AffineExpr, str]:
+    """The number of a symbol's blocks in terms of its extent, and what it is called."""
+    extent = AffineExpr.dimension(0)
+    if symbol.is_full:
+        return extent // symbol.block, "full"
+    if symbol.least == 1:
+        return extent.ceil_div(symbol.block), "blocks"
+    return (extent + (symbol.block - symbol.least)) // symbol.block, f"blocks_of_{symbol.least}"

@@ -70,6 +70,7 @@ CASES: tuple[Case, ...] = (
     ("OIHW", "onednn:OIhw4i16o4i", ALL, "i8", 0),
     ("OIHW", "onednn:OIhw4i16o4i", (None, 20, 3, 3), "f32", -1),
     ("OIHW", "openvino:os_is_yx_osa4_isa8_osv8_isv4", ALL, "i8", 0),
+    ("NCHW", "openvino:os_iyx_osv16_rotate_180", (None, 5, None, 1), "i16", None),
     ("NC", "CN", (None, None), "u16", 0),
     ("(d0, d1, d2, d3) -> (d0, d3, d2, d1)", "onednn:aBCd16c16b", (None, None, 2, 2), "i8", 1),
     ("NC", "(d0, d1) -> (d1 floordiv 3, d0 floordiv 5, d0 mod 5, d1 mod 3)", (None, None), "f32", 0),
@@ -94,8 +95,50 @@ PANELS: tuple[Case, ...] = (
     ("NCHW", "onednn:nChw32c", (None, 16, None, None), "i8", 0),
     ("NHWC", "NCHW", (None, 3, None, None), "f32", 0),
     ("onednn:ab", "onednn:ba", (None, None), "f64", 0),
+    (
+        "(d0, d1, d2, d3) -> (d0 floordiv 16, d1, d3, d2, d0 mod 16)",
+        "(d0, d1, d2, d3) -> (d2 floordiv 32, d2 mod 4, d1, d3, d0, (d2 floordiv 4) mod 8)",
+        (1, None, 1, None),
+        "f16",
+        0,
+    ),
 )
 """Whose tiles write lines in parts."""
+
+CROSSED: tuple[Case, ...] = (
+    ("onednn:Acdb48a", "onednn:Acdb32a", (None, 20, 2, 1), "f32", 0),
+    ("onednn:Acdb32a", "onednn:Acdb48a", (None, 3, 1, 1), "i8", None),
+    ("onednn:Acdb24a", "onednn:Acdb16a", (None, None, 1, 3), "f16", -3),
+    (
+        "NC",
+        "(d0, d1) -> (d0 floordiv 6, d1 floordiv 24, (d1 floordiv 8) mod 3, d0 mod 6, d1 mod 8)",
+        (7, None),
+        "i8",
+        0,
+    ),
+    (
+        "(d0, d1) -> (d0 floordiv 6, d1 floordiv 4, d1 mod 4, d0 mod 6)",
+        "(d0, d1) -> (d0 floordiv 4, d1 floordiv 6, d1 mod 6, d0 mod 4)",
+        (None, None),
+        "f32",
+        5,
+    ),
+    (
+        "(d0, d1) -> (d0 floordiv 64, d1, (d0 floordiv 16) mod 4, d0 mod 16)",
+        "(d0, d1) -> (d0 floordiv 96, d1, (d0 floordiv 24) mod 4, (d0 floordiv 4) mod 6, d0 mod 4)",
+        (None, 5),
+        "i8",
+        0,
+    ),
+    ("(d0, d1) -> (d0 floordiv 9, d1, d0 mod 9)", "(d0, d1) -> (d0 floordiv 64, d1, d0 mod 64)", (None, 3), "u16", 0),
+)
+"""Blocks of an unknown dim that do not nest: of one dim, of two, in several levels, and too many of them for parts."""
+
+CROSSED_SIZES = (
+    (0, 1, 1, 1),
+    (1, 0, 1, 1),
+    *((rows, rows % 29 + 1, 1, 1) for rows in (*range(1, 50), 64, 80, 95, 96, 97, 191, 192, 600)),
+)
 
 SIZES = (
     (1, 1, 1, 1),
@@ -207,6 +250,12 @@ def test_every_size_gives_the_bits_of_the_interpreter(vector_bytes: int, threads
     # of every system, does for them
     step = 1 if ALL_CASES or vector_bytes == 0 else 5 if threads else 3 if vector_bytes < 64 else 1
     check(CASES[step // 2 :: step], vector_bytes=vector_bytes, threads=threads)
+
+
+@pytest.mark.usefixtures("quickest_compiler")
+@pytest.mark.parametrize("vector_bytes", [0, 16, 64])
+def test_blocks_that_do_not_nest(vector_bytes: int) -> None:
+    check(CROSSED, CROSSED_SIZES, vector_bytes=vector_bytes)
 
 
 @pytest.mark.usefixtures("quickest_compiler")

@@ -11,7 +11,6 @@ from layout_ir.errors import LayoutError
 from layout_ir.formats.registry import parse_format
 from layout_ir.layouts.symbolic_map import symbolic_map
 from layout_ir.layouts.symbols import (
-    Rounding,
     Symbol,
     Symbols,
     Undecodable,
@@ -21,8 +20,8 @@ from layout_ir.layouts.symbols import (
 )
 
 N, H, W = Symbol(0), Symbol(2), Symbol(3)
-FULL, BLOCKS = Symbol(0, 16, Rounding.DOWN), Symbol(0, 16)
-SYMBOLS = Symbols(((FULL, BLOCKS, N), (H,), (W,)))
+FULL, HALF, BLOCKS = Symbol.full(0, 16), Symbol(0, 16, 8), Symbol(0, 16)
+SYMBOLS = Symbols(((FULL, HALF, BLOCKS, N), (H,), (W,)))
 EXTENTS = {0: 35, 2: 7, 3: 9}
 
 
@@ -41,8 +40,8 @@ def test_a_sum_of_products_is_read_back(seed: int) -> None:
 
 
 def test_quantities() -> None:
-    assert [symbol.value(35) for symbol in (N, FULL, BLOCKS)] == [35, 2, 3]
-    assert [symbol.value(32) for symbol in (N, FULL, BLOCKS)] == [32, 2, 2]
+    for extent, numbers in ((32, [32, 2, 2, 2]), (35, [35, 2, 2, 3]), (40, [40, 2, 3, 3]), (47, [47, 2, 3, 3])):
+        assert [symbol.value(extent) for symbol in (N, FULL, HALF, BLOCKS)] == numbers
 
 
 def test_what_is_divided_cannot_be_read() -> None:
@@ -95,7 +94,7 @@ def test_a_form_that_depends_on_the_size_is_refused() -> None:
 
 
 def test_a_multiple_is_one_for_every_size():
-    down, up = Symbol(0, 16, Rounding.DOWN), Symbol(0)
+    down, up = Symbol.full(0, 16), Symbol(0)
     numbers = Symbols(((down, up),)).stand_ins
     rest = numbers[up] - 16 * numbers[down]
     assert rest % 5 == 0  # what is left of blocks of 16 seems a multiple of 5, and is not

@@ -119,6 +119,24 @@ def test_short_axes_are_read_together():
     assert tile.cost < in_caches.cost / 2
 
 
+@pytest.mark.parametrize("lanes", [8, 16, 32])
+@pytest.mark.parametrize(
+    "axes",
+    [
+        [(16, 15, 1), (5, 3, -16), (3, 1, -80)],  # the last element of a run lies in front of the first one of all
+        [(17, 1, 16), (16, 17, -1)],
+        [(8, 20, 1), (20, 1, -8)],
+    ],
+)
+def test_axes_that_go_backwards_in_the_destination(axes: list[tuple[int, int, int]], lanes: int):
+    box = Box(
+        tuple(Axis("d", extent, *strides, extent) for extent, *strides in axes),
+        AffineConstantExpr(0),
+        AffineConstantExpr(500),
+    )
+    check(box, lanes, 1 + sum((extent - 1) * stride for extent, stride, _ in axes))
+
+
 def test_planes_to_pixels():
     box = Box((Axis("p", 224, 1, 3, 224), Axis("c", 3, 224, 1, 3)))
     tile = check(box, 16, 3 * 224)

@@ -107,6 +107,9 @@ VARIED = (
     # blocks that do not nest
     reorder("onednn:Acdb48a", "onednn:Acdb32a", (96, 16, 3, 3), "f32"),
     reorder("onednn:Acdb32a", "onednn:Acdb48a", (100, 5, 3, 1), "i8"),
+    # rows of the destination that go backwards
+    reorder("NCHW", "openvino:os_iyx_osv16_rotate_180", (32, 3, 5, 1), "i16"),
+    reorder("NHWC", "openvino:os_iyx_osv16_rotate_180", (33, 2, 4, 17), "f32", None),
     # gaps between rows
     _pitched((45, 83), "f32"),
 )

@@ -82,6 +82,22 @@ func.func @rows(%x: memref<?x3xi8>, %y: memref<?x3xi8, #layout.tiled<(d0, d1) ->
   func.return
 }
 
+// blocks that do not nest: blocks of 12, where both meet; of the next one each 2 rows that are there; a last row
+// C:       void crossing(const int8_t *restrict x, int8_t *restrict y, int64_t d0) {
+// C:         const int64_t [[BOTH:\w+]] = d0 / 12;
+// C-NEXT:    const int64_t [[FIRST:\w+]] = (d0 + 10) / 12 - [[BOTH]];
+// C:         const int64_t [[SECOND:\w+]] = (d0 + 8) / 12 - [[BOTH]];
+// C:         const int64_t [[PAIRS:\w+]] = 2 * (d0 / 2);
+// C-NEXT:    const int64_t [[LAST:\w+]] = d0 - [[PAIRS]];
+// C:         for (int64_t a1 = 0; a1 < [[BOTH]]; a1++) {
+// C:           for (int64_t a1 = 0; a1 < [[FIRST]]; a1++) {
+// C:           for (int64_t a1 = 0; a1 < [[SECOND]]; a1++) {
+// C:           for (int64_t a = 0; a < [[LAST]]; a++) {
+func.func @crossing(%x: memref<?x3xi8, #layout.tiled<(d0, d1) -> (d0 floordiv 6, d1, d0 mod 6)>>, %y: memref<?x3xi8, #layout.tiled<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>>) {
+  layout.copy %x, %y : memref<?x3xi8, #layout.tiled<(d0, d1) -> (d0 floordiv 6, d1, d0 mod 6)>> to memref<?x3xi8, #layout.tiled<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>>
+  func.return
+}
+
 // two tensors of their own sizes
 // FLAT-LABEL: func.func @two(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, %t: memref<?xf32>, %n: index, %n_1: index) {
 func.func @two(%x: tensor<?x2xf32>, %y: tensor<?x3xf32>) -> (tensor<?x2xf32, #layout.format<"CN">>, tensor<?x3xf32, #layout.format<"CN">>) {
