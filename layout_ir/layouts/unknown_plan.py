@@ -28,7 +28,7 @@ from layout_ir.layouts.refinement import split_points
 from layout_ir.layouts.symbols import Symbol, Symbols, is_symbolic
 from layout_ir.layouts.unknown_parts import Digit, Held, NewDims, Part, meeting_points
 
-MOST_PARTS = 48
+MOST_PARTS = 24
 """Parts of a copy up to which blocks that lie elsewhere in both maps are some; else elements are placed one by one."""
 
 
