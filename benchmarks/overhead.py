@@ -86,11 +86,12 @@ def compile_overhead() -> dict[str, Any]:
         for _ in range(2):
             run = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True)
             passes.append(json.loads(run.stdout))
-    (cold, cached), sized = (rows["known"] for rows in passes), passes[0]["sized"]
+    (cold, cached), (sized, cached_sized) = ([rows[kind] for rows in passes] for kind in ("known", "sized"))
     return {
         "cold_compile": median(row[0] for row in cold),
         "cold_compile_worst": max(row[0] for row in cold),
         "cached_compile": median(row[0] for row in cached),
+        "cached_compile_sized": median(row[0] for row in cached_sized),
         "cached_load": median(row[1] for row in cached),
         "cold_compile_sized": median(row[0] for row in sized),
         "cold_compile_sized_worst": max(row[0] for row in sized),
@@ -138,7 +139,8 @@ def report(calls: list[dict[str, Any]], compiles: dict[str, Any]) -> str:
         )
     lines += [
         f"cached kernel, loaded from its text   {1e3 * compiles['cached_load']:8.2f} ms  (goal: under 2 ms)",
-        f"cached kernel, compile_reorder        {1e3 * compiles['cached_compile']:8.2f} ms",
+        f"cached kernel, compile_reorder        {1e3 * compiles['cached_compile']:8.2f} ms  (goal: under 2 ms)",
+        f"the same for unknown sizes            {1e3 * compiles['cached_compile_sized']:8.2f} ms",
         f"cold compile_reorder, median          {1e3 * compiles['cold_compile']:8.0f} ms  (goal: under 1000 ms)",
         f"cold compile_reorder, worst           {1e3 * compiles['cold_compile_worst']:8.0f} ms",
         f"the same for unknown sizes, median    {1e3 * compiles['cold_compile_sized']:8.0f} ms",

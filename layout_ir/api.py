@@ -181,6 +181,11 @@ def _compiled(
     pad: float | None,
     tune: bool,
 ) -> Kernel:
+    from layout_ir.runtime.kept_kernels import Request
+
+    request = Request(source, destination, shape, element, threads, pad)
+    if not tune and (kept := request.find()) is not None:
+        return kept
     from layout_ir.lowering.build import reorder_module
     from layout_ir.runtime.module import compile_functions
 
@@ -190,6 +195,7 @@ def _compiled(
 
         return search(module, "reorder", threads=threads).kernel()
     (kernel,) = compile_functions(module, ["reorder"], threads=threads)
+    request.keep(kernel)
     return kernel
 
 

@@ -105,12 +105,14 @@ class Symbols:
 
     def value(self, number: int, extents: Mapping[int, int]) -> int:
         """What a number stands for, once the extents of the unknown dims (by position) are known."""
-        if not is_symbolic(number):
-            return number
-        return sum(
-            factor * math.prod(symbol.value(extents[symbol.dim]) for symbol in product)
-            for product, factor in self.polynomial(number)
-        )
+        return value_of(self.polynomial(number), extents) if is_symbolic(number) else number
+
+
+def value_of(polynomial: Polynomial, extents: Mapping[int, int]) -> int:
+    """What a sum of products is, once the extents of the unknown dims (by position) are known."""
+    return sum(
+        factor * math.prod(symbol.value(extents[symbol.dim]) for symbol in product) for product, factor in polynomial
+    )
 
 
 @lru_cache(maxsize=65536)

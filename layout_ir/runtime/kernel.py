@@ -159,15 +159,26 @@ def load_function(
     source: str, symbol: str, buffers: int, sizes: int = 0, *, threads: int | None = None
 ) -> Callable[..., object]:
     """The compiled function itself, which takes addresses of buffers and then sizes; otherwise as `load_kernel`."""
-    if threads is not None and threads < 0:
-        raise LayoutError(f"expected a number of threads that is not negative, got {threads}")
-    library = _load(source, threads is not None)
-    function = library[symbol]
-    function.restype = None
+    _check_threads(threads)
+    return function_of(_load(source, threads is not None), symbol, buffers, sizes, threads=threads)
+
+
+def function_of(
+    library: ctypes.CDLL, symbol: str, buffers: int, sizes: int = 0, *, threads: int | None = None
+) -> Callable[..., object]:
+    """A function of a library, which takes addresses of buffers and then sizes."""
     import ctypes
 
+    _check_threads(threads)
+    function = library[symbol]
+    function.restype = None
     function.argtypes = [*[ctypes.c_void_p] * buffers, *[ctypes.c_int64] * sizes]
     return _with_threads(library, function, threads)
+
+
+def _check_threads(threads: int | None) -> None:
+    if threads is not None and threads < 0:
+        raise LayoutError(f"expected a number of threads that is not negative, got {threads}")
 
 
 def _with_threads(library: ctypes.CDLL, function: Callable[..., object], threads: int | None) -> Callable[..., object]:
@@ -187,18 +198,21 @@ _loaded: dict[str, ctypes.CDLL] = {}
 
 
 def _load(source: str, threads: bool) -> ctypes.CDLL:
-    import ctypes
-
     from layout_ir.runtime.cache import cached_library
 
-    path = str(cached_library(source, threads=threads))
-    if path not in _loaded:
+    try:
+        return loaded(str(cached_library(source, threads=threads)))
+    except OSError:  # a library that a full disk or another machine left in the cache
         try:
-            _loaded[path] = ctypes.CDLL(path)
-        except OSError:  # a library that a full disk or another machine left in the cache
-            path = str(cached_library(source, threads=threads, refresh=True))
-            try:
-                _loaded[path] = ctypes.CDLL(path)
-            except OSError as error:
-                raise LayoutError(f"cannot load the compiled kernel: {error}") from None
+            return loaded(str(cached_library(source, threads=threads, refresh=True)))
+        except OSError as error:
+            raise LayoutError(f"cannot load the compiled kernel: {error}") from None
+
+
+def loaded(path: str) -> ctypes.CDLL:
+    """A shared library, loaded once; raises `OSError` where that fails."""
+    import ctypes
+
+    if path not in _loaded:
+        _loaded[path] = ctypes.CDLL(path)
     return _loaded[path]

@@ -61,7 +61,7 @@ class Signature:
         if not names:
             return Kernel(self.name, buffers, source, function)
         sized = [
-            SizedArgument(buffer, storage.index_map, {dim: s.name for dim, s in self._sizes.of(value).items()})
+            SizedArgument.of(buffer, storage.index_map, {dim: s.name for dim, s in self._sizes.of(value).items()})
             for buffer, storage, value in zip(buffers, self._storages, self._values, strict=True)
         ]
         return SizedKernel(self.name, sized, names, source, function)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.index_map import INDEX_LIMIT, IndexMap
+from layout_ir.layouts.symbols import Polynomial, value_of
 from layout_ir.runtime.kernel import Kernel, KernelArgument
 
 if TYPE_CHECKING:
@@ -26,21 +27,26 @@ class SizedArgument:
     argument: KernelArgument
     """Its name and element type; its size is 0."""
 
-    index_map: IndexMap
+    cells: Polynomial
+    """Elements that it must have at least, unless one of its sizes is 0: then it needs none."""
 
     names: Mapping[int, str]
     """What the sizes of its unknown dims, by position, are called."""
 
+    @staticmethod
+    def of(argument: KernelArgument, index_map: IndexMap, names: Mapping[int, str]) -> SizedArgument:
+        """The buffer that holds the storage of an index map."""
+        symbols = index_map.unknown
+        if symbols is None:
+            cells: Polynomial = (((), max(index_map.storage_size, index_map.required_size)),)
+        else:
+            cells = () if 0 in index_map.shape else symbols.polynomial(index_map.required_size)
+        return SizedArgument(argument, cells, names)
+
     def at(self, sizes: Mapping[str, int]) -> KernelArgument:
         """The buffer for known sizes."""
-        index_map, symbols = self.index_map, self.index_map.unknown
         extents = {dim: sizes[name] for dim, name in self.names.items()}
-        if symbols is None:
-            size = max(index_map.storage_size, index_map.required_size)
-        elif 0 in extents.values() or 0 in index_map.shape:
-            size = 0
-        else:
-            size = symbols.value(index_map.required_size, extents)
+        size = 0 if 0 in extents.values() else value_of(self.cells, extents)
         if size >= INDEX_LIMIT:
             raise LayoutError(f"{self.argument.name}: expected a storage of less than 2^63 elements, got {size}")
         return replace(self.argument, size=size)
@@ -64,7 +70,8 @@ class SizedKernel(Kernel):
         super().__init__(name, [sized.argument for sized in arguments], source, function)
         self.size_names = tuple(size_names)
         """The unknown extents, in the order in which the function takes them."""
-        self._sized = tuple(arguments)
+        self.sized_arguments = tuple(arguments)
+        """The buffers that it takes, with what their sizes are made of."""
         self._kernels: dict[tuple[int, ...], Kernel] = {}
 
     def __repr__(self) -> str:
@@ -95,5 +102,8 @@ class SizedKernel(Kernel):
     def _at(self, sizes: Mapping[str, int]) -> Kernel:
         import ctypes
 
-        arguments, numbers = [sized.at(sizes) for sized in self._sized], tuple(map(ctypes.c_int64, sizes.values()))
+        arguments, numbers = (
+            [sized.at(sizes) for sized in self.sized_arguments],
+            tuple(map(ctypes.c_int64, sizes.values())),
+        )
         return Kernel(self.name, arguments, self.source, self._function, numbers)
