@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from layout_ir._version import __version__
+from layout_ir.errors import LayoutError
 from layout_ir.layouts.element_type import ElementType, element_type
 from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.symbols import Polynomial, Symbol
@@ -48,8 +50,11 @@ class Request:
             return None
 
     def keep(self, kernel: Kernel) -> None:
-        """Keep a kernel for those who ask for the same."""
-        if path := self._path():
+        """Keep a kernel for those who ask for the same, if there is room."""
+        path = self._path()
+        if path is None:
+            return
+        with suppress(LayoutError):
             libraries.keep_text(path, json.dumps(_described(kernel, self._library(kernel.source))))
 
     def _path(self) -> Path | None:

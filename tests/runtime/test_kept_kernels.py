@@ -170,6 +170,15 @@ def test_layouts_of_others_are_not_kept() -> None:
     assert request.find() is None
 
 
+def test_a_kernel_that_cannot_be_kept_is_one_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, text: str) -> None:
+        raise li.LayoutError(f"cannot write to the kernel cache {path.parent}: No space left on device")
+
+    monkeypatch.setattr(kept_kernels.libraries, "keep_text", refuse)
+    assert asked_for(REQUEST).name == "reorder"
+    assert REQUEST.find() is None
+
+
 def test_threads_are_checked() -> None:
     asked_for(replace(REQUEST, threads=2))
     forget()
