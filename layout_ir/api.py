@@ -187,15 +187,18 @@ def _compiled(
     if not tune and (kept := request.find()) is not None:
         return kept
     from layout_ir.lowering.build import reorder_module
-    from layout_ir.runtime.module import compile_functions
+    from layout_ir.runtime.module import compile_where_possible
+    from layout_ir.runtime.processor import this_processor
 
     module = reorder_module(source, destination, shape, element, pad=pad)
     if tune:
         from layout_ir.runtime.tuning import tune as search
 
         return search(module, "reorder", threads=threads).kernel()
-    (kernel,) = compile_functions(module, ["reorder"], threads=threads)
-    request.keep(kernel)
+    wanted = this_processor().target(threads is not None)
+    target, (kernel,) = compile_where_possible(module, ["reorder"], wanted, threads)
+    if target == wanted:  # a compiler that failed may do better another time
+        request.keep(kernel)
     return kernel
 
 

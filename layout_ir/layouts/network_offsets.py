@@ -33,7 +33,7 @@ def formed(rows: Sequence[Row], pads: Sequence[int], lowest: int = 0) -> Formed:
     return Formed(
         tuple(tuple((source, form[destination]) for source, destination in row) for row in rows),
         tuple(form[offset] for offset in pads),
-        {place: offset + lowest for offset, place in form.items()},
+        {place: offset + lowest for offset, place in form.items() if place != PAD},
     )
 
 

@@ -67,7 +67,8 @@ class Symbols:
     """
     The symbols that the numbers of one map, or of one plan, are made of.
 
-    `groups`: one for every unknown dim, its symbols from small to large; those of one dim never multiply each other.
+    `groups`: one for every unknown dim, its symbols from large blocks to small ones, and of one size from small to
+    large; those of one dim never multiply each other.
     The stand-ins of a group are so far apart that the difference of two is as positive as what it stands for.
     """
 

@@ -28,8 +28,8 @@ from layout_ir.layouts.refinement import split_points
 from layout_ir.layouts.symbols import Symbol, Symbols, is_symbolic
 from layout_ir.layouts.unknown_parts import Digit, Held, NewDims, Part, meeting_points
 
-MOST_PARTS = 24
-"""Parts of a copy up to which blocks that lie elsewhere in both maps are some; else elements are placed one by one."""
+MOST_PARTS = 32
+"""Parts of a copy up to which each block that a map places by itself is one; of more, elements are placed alone."""
 
 
 def plan_copy(source: IndexMap, destination: IndexMap, write_pads: bool = True) -> CopyPlan:
@@ -84,7 +84,7 @@ class _Cut:
 
     def _ends(self, dim: int, block: int, upper: int) -> range:
         """
-        Where blocks end that lie elsewhere in both maps each, up to the next larger size at which all meet.
+        Where blocks end that each map places by themselves, up to the next larger size at which both meet.
 
         The last of them is left out, as behind the last full block of the larger size it is never full.
         """
@@ -93,15 +93,16 @@ class _Cut:
 
     def _dims_taken_apart(self) -> set[int]:
         """The dims of which such blocks are parts, as long as these are few together; those with few of them first."""
-        counts = {
-            dim: sum(len(self._ends(dim, block, upper)) for block, upper in itertools.pairwise((1, *chain)))
+        usual = {dim: len(chain) + 1 for dim, chain in self._chains.items()}
+        apart = {
+            dim: 1 + sum(len(self._ends(dim, *sizes)) or 1 for sizes in itertools.pairwise((1, *chain)))
             for dim, chain in self._chains.items()
         }
         taken: set[int] = set()
-        parts = 1
-        for dim in sorted(counts, key=counts.__getitem__):
-            parts *= counts[dim] + len(self._chains[dim]) + 1
-            if counts[dim] and parts <= MOST_PARTS:
+        parts = math.prod(usual.values())
+        for dim in sorted(apart, key=apart.__getitem__):
+            if apart[dim] > usual[dim] and parts // usual[dim] * apart[dim] <= MOST_PARTS:
+                parts = parts // usual[dim] * apart[dim]
                 taken.add(dim)
         return taken
 
@@ -258,6 +259,10 @@ class _Cut:
         """How often a count, or a quotient of one, holds a divisor."""
         if isinstance(expr, AffineBinaryOpExpr) and expr.kind is affine.FLOORDIV:
             return self._quotient(expr.lhs, affine.constant_value(expr.rhs) * divisor, first, held)
+        if isinstance(expr, AffineBinaryOpExpr) and expr.kind is affine.MOD:
+            modulus = affine.constant_value(expr.rhs)
+            whole = self._quotient(expr.lhs, modulus, first, held) * (modulus // divisor)
+            return self._quotient(expr.lhs, divisor, first, held) - whole
         assert isinstance(expr, AffineDimExpr), "expected all blocks to divide what is held, or to be divided by it"
         each = held[expr.position - first]
         block = each.digit.weight * divisor

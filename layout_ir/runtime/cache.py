@@ -58,7 +58,7 @@ def cached_library(source: str, *, threads: bool = False, refresh: bool = False)
     fails.
     """
     library = cache_folder() / f"{kernel_key(source, threads)}.so"
-    if refresh or not library.exists():
+    if refresh or not (library.exists() and library.with_suffix(".c").exists()):
         _compile_into(library, source, wanted_flags(source, threads))
     return library
 

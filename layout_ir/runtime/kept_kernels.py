@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class Request:
     def keep(self, kernel: Kernel) -> None:
         """Keep a kernel for those who ask for the same, if there is room."""
         path = self._path()
-        if path is None:
+        if path is None or state_of_package() != package_state():  # changed since it was imported
             return
         with suppress(LayoutError):
             libraries.keep_text(path, json.dumps(_described(kernel, self._library(kernel.source))))
@@ -62,7 +63,7 @@ class Request:
         layouts = self.source, self.destination
         if any(not type(layout).__module__.startswith(f"{PACKAGE.name}.") for layout in layouts):
             return None
-        described = (*layouts, self.shape, self.element, self.threads is not None, self.pad)
+        described = (*layouts, self.shape, self.element, self.threads is not None, _exactly(self.pad))
         settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("LAYOUT_IR_"))
         key = libraries.kernel_key("", self.threads is not None, package_state(), repr(settings), repr(described))
         return libraries.cache_folder() / f"{key}.json"
@@ -113,8 +114,23 @@ def _polynomial(terms: list[Any]) -> Polynomial:
     return tuple((tuple(Symbol(*symbol) for symbol in product), factor) for factor, product in terms)
 
 
+def _exactly(pad: float | None) -> str:
+    """A number as itself, whatever its own text is."""
+    if pad is None:
+        return "none"
+    try:
+        return str(index(pad))  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        return float(pad).hex()
+
+
 @cache
 def package_state() -> str:
+    """The state of this package when it was first asked for."""
+    return state_of_package()
+
+
+def state_of_package() -> str:
     """Changes when this package does: its version, and the sizes and times of its files."""
     files: list[tuple[str, int, int]] = []
     for folder, _, _ in os.walk(PACKAGE):

@@ -130,6 +130,20 @@ CROSSED: tuple[Case, ...] = (
         "i8",
         0,
     ),
+    (
+        "(d0, d1) -> (d0 floordiv 36, d1, (d0 mod 36) floordiv 12, d0 mod 12)",
+        "(d0, d1) -> (d0 floordiv 16, d1, d0 mod 16)",
+        (None, 2),
+        "f32",
+        0,
+    ),
+    (
+        "(d0, d1) -> (d0 floordiv 6, d1, (d0 floordiv 2) mod 3, d0 mod 2)",
+        "(d0, d1) -> (d0 floordiv 32, (d0 mod 32) floordiv 16, d1, d0 mod 16)",
+        (None, 3),
+        "i8",
+        None,
+    ),
     ("(d0, d1) -> (d0 floordiv 9, d1, d0 mod 9)", "(d0, d1) -> (d0 floordiv 64, d1, d0 mod 64)", (None, 3), "u16", 0),
 )
 """Blocks of an unknown dim that do not nest: of one dim, of two, in several levels, and too many of them for parts."""

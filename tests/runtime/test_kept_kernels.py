@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import layout_ir as li
 from layout_ir import api
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.lowering import build
-from layout_ir.runtime import kept_kernels
+from layout_ir.runtime import kept_kernels, module
 from layout_ir.runtime import kernel as kernel_module
 from layout_ir.runtime.kept_kernels import Request
 from layout_ir.runtime.sized_kernel import SizedKernel
@@ -98,6 +99,7 @@ def test_a_kernel_for_all_sizes_is_found_as_it_was(monkeypatch: pytest.MonkeyPat
         replace(REQUEST, pad=None),
         replace(REQUEST, pad=-0.0),
         replace(REQUEST, pad=1),
+        replace(REQUEST, pad=2**60 + 1),
     ],
     ids=str,
 )
@@ -145,6 +147,7 @@ def test_what_is_damaged_is_made_again(
     if ending != ".so":  # which the system's loader remembers
         assert REQUEST.find() is None
     kernel = asked_for(REQUEST)
+    assert REQUEST.find() is not None
     values = np.arange(kernel.arguments[0].size, dtype=np.float32)
     expected = li.reorder(values.reshape(2, 5, 3, 4), "NCHW", "onednn:nChw16c")
     assert np.array_equal(kernel(values, np.ones(kernel.arguments[1].size, np.float32)), expected.reshape(-1))
@@ -177,6 +180,41 @@ def test_a_kernel_that_cannot_be_kept_is_one_all_the_same(monkeypatch: pytest.Mo
     monkeypatch.setattr(kept_kernels.libraries, "keep_text", refuse)
     assert asked_for(REQUEST).name == "reorder"
     assert REQUEST.find() is None
+
+
+class Rounded(float):
+    """A number whose text is that of others too."""
+
+    def __repr__(self) -> str:
+        return f"{self:.1f}"
+
+
+def test_pads_are_what_they_are_not_what_they_look_like() -> None:
+    asked_for(replace(REQUEST, pad=Rounded(0.121)))
+    assert replace(REQUEST, pad=0.121).find() is not None
+    assert replace(REQUEST, pad=Rounded(0.124)).find() is None
+
+
+def test_what_a_changed_package_made_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_kernels, "state_of_package", lambda: "a file was changed after it was imported")
+    asked_for(REQUEST)
+    assert REQUEST.find() is None
+
+
+def test_loops_for_a_compiler_that_failed_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_for = module.compile_for
+
+    def fail_with_vectors(*arguments: Any) -> list[li.Kernel]:
+        if arguments[2].vector_bytes:
+            raise li.LayoutError("the C compiler was killed")
+        return compile_for(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "compile_for", fail_with_vectors)
+        scalar = asked_for(REQUEST)
+    forget()
+    assert REQUEST.find() is None
+    assert asked_for(REQUEST).source != scalar.source
 
 
 def test_threads_are_checked() -> None:
