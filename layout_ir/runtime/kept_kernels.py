@@ -121,7 +121,11 @@ def _exactly(pad: float | None) -> str:
     try:
         return str(index(pad))  # pyright: ignore[reportArgumentType]
     except TypeError:
+        pass
+    try:
         return float(pad).hex()
+    except (TypeError, ValueError):  # no number: whoever plans with it says so
+        return repr(pad)
 
 
 @cache

@@ -107,7 +107,6 @@ PANELS: tuple[Case, ...] = (
 
 CROSSED: tuple[Case, ...] = (
     ("onednn:Acdb48a", "onednn:Acdb32a", (None, 20, 2, 1), "f32", 0),
-    ("onednn:Acdb32a", "onednn:Acdb48a", (None, 3, 1, 1), "i8", None),
     ("onednn:Acdb24a", "onednn:Acdb16a", (None, None, 1, 3), "f16", -3),
     (
         "NC",
