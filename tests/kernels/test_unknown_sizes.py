@@ -130,9 +130,9 @@ CROSSED: tuple[Case, ...] = (
         0,
     ),
     (
-        "(d0, d1) -> (d0 floordiv 36, d1, (d0 mod 36) floordiv 12, d0 mod 12)",
-        "(d0, d1) -> (d0 floordiv 16, d1, d0 mod 16)",
-        (None, 2),
+        "(d0) -> (d0 floordiv 9, (d0 mod 9) floordiv 3, d0 mod 3)",
+        "(d0) -> (d0 floordiv 4, d0 mod 4)",
+        (None,),
         "f32",
         0,
     ),
