@@ -70,7 +70,6 @@ CASES: tuple[Case, ...] = (
     ("OIHW", "onednn:OIhw4i16o4i", ALL, "i8", 0),
     ("OIHW", "onednn:OIhw4i16o4i", (None, 20, 3, 3), "f32", -1),
     ("OIHW", "openvino:os_is_yx_osa4_isa8_osv8_isv4", ALL, "i8", 0),
-    ("NCHW", "openvino:os_iyx_osv16_rotate_180", (None, 5, None, 1), "i16", None),
     ("NC", "CN", (None, None), "u16", 0),
     ("(d0, d1, d2, d3) -> (d0, d3, d2, d1)", "onednn:aBCd16c16b", (None, None, 2, 2), "i8", 1),
     ("NC", "(d0, d1) -> (d1 floordiv 3, d0 floordiv 5, d0 mod 5, d1 mod 3)", (None, None), "f32", 0),
