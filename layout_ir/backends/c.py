@@ -17,8 +17,7 @@ from layout_ir.backends.c_functions import CPrinter
 from layout_ir.backends.c_prelude import Prelude
 from layout_ir.backends.c_vocabulary import C_VOCABULARY
 from layout_ir.backends.names import Names
-from layout_ir.backends.uses import called_functions, is_private, written_arguments
-from layout_ir.dialects.nested import nested
+from layout_ir.backends.uses import called_by, called_functions, is_private, written_arguments
 from layout_ir.errors import LayoutError
 
 
@@ -45,8 +44,7 @@ class _Unit:
             if op.is_declaration:
                 prototypes[name] = self.printer().prototype(op) + ";"
             defined.add(name)
-            for call in nested(op):
-                callee = call.callee.string_value() if isinstance(call, func.CallOp) else name
+            for callee in called_by(op):
                 if callee in self.functions and callee not in defined:
                     prototypes[callee] = self.printer().prototype(self.functions[callee]) + ";"
         return prototypes

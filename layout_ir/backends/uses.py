@@ -146,8 +146,13 @@ def called_functions(module: ModuleOp) -> dict[str, func.FuncOp]:
         name = todo.pop()
         if name in functions and name not in needed:
             needed.add(name)
-            todo += [call.callee.string_value() for call in nested(functions[name]) if isinstance(call, func.CallOp)]
+            todo += called_by(functions[name])
     return {name: op for name, op in functions.items() if name in needed}
+
+
+def called_by(function: func.FuncOp) -> list[str]:
+    """The names of the functions that one calls, as often as it does and in that order."""
+    return [op.callee.string_value() for op in nested(function) if isinstance(op, func.CallOp)]
 
 
 def is_private(function: func.FuncOp) -> bool:

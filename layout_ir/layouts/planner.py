@@ -15,7 +15,7 @@ from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, relinearize, roll, sort_axes, unroll
 from layout_ir.layouts.refinement import Digit, Piece, nested_chain, pieces, split_points
-from layout_ir.layouts.symbols import Symbols
+from layout_ir.layouts.symbols import Symbols, is_symbolic
 
 UNROLL_LIMIT = 128
 """Boxes that unrolling may make of one; beyond it divisions stay in the loops."""
@@ -194,7 +194,7 @@ def plan_boxes(problem: Problem, symbols: Symbols | None = None) -> tuple[Box, .
     per_dim: list[tuple[Piece, ...]] = []
     for dim, (size, padded) in enumerate(zip(problem.shape, problem.padded, strict=True)):
         chain = nested_chain(split_points(exprs, dim))
-        if chain and symbols is not None and not symbols.divides(chain[-1], padded):
+        if chain and symbols is not None and is_symbolic(padded) and not symbols.divides(chain[-1], padded):
             chain = ()
         per_dim.append(pieces(size, padded, chain))
     if math.prod(map(len, per_dim)) > BOX_LIMIT:

@@ -101,8 +101,8 @@ class Symbols:
         return _polynomial(self, number)
 
     def divides(self, divisor: int, number: int) -> bool:
-        """Whether a number divides what stands for an unknown one for all extents, or a known one, which is cut."""
-        return not is_symbolic(number) or all(factor % divisor == 0 for _, factor in self.polynomial(number))
+        """Whether a number divides another for all extents: one that is made of stand-ins it may divide by chance."""
+        return all(factor % divisor == 0 for _, factor in self.polynomial(number))
 
     def value(self, number: int, extents: Mapping[int, int]) -> int:
         """What a number stands for, once the extents of the unknown dims (by position) are known."""

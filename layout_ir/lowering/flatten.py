@@ -46,6 +46,10 @@ def _flattened(attribute: Attribute) -> Attribute:
     return flat_type(attribute)
 
 
+_HOLD_TYPES = frozenset({ArrayAttr, DictionaryAttr, FunctionType, MemRefType})
+"""Kinds of attributes that are types of buffers, or may hold some."""
+
+
 def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> None:
     """Change types in place: what an operation makes, what its blocks take, and what its properties mention."""
     for result in op.results:
@@ -58,12 +62,8 @@ def change_types(op: Operation, changed: Callable[[Attribute], Attribute]) -> No
                     Rewriter.replace_value_with_new_type(argument, kind)
     for attributes in (op.properties, op.attributes):
         for name, value in attributes.items():
-            if type(value) in _HOLD_TYPES:
+            if type(value) in _HOLD_TYPES:  # not `isinstance`: all attributes of all operations are asked
                 attributes[name] = _changed_within(value, changed)
-
-
-_HOLD_TYPES = frozenset({ArrayAttr, DictionaryAttr, FunctionType, MemRefType})
-"""Attributes that are types of buffers or may hold some: `isinstance` takes long where all attributes are asked."""
 
 
 def _changed_within(value: Attribute, changed: Callable[[Attribute], Attribute]) -> Attribute:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.builder import Builder
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IndexType, IntegerAttr, MemRefType
@@ -27,12 +29,12 @@ class SizeArguments:
 
     def add(self) -> None:
         """Append one index argument for every extent of an argument that `memref.dim` asks for, and replace that."""
-        self._check()
+        operations = nested(self._function)
+        self._check(operations)
         self._forget_names()
         if self._function.is_declaration:
             return
         arguments: dict[tuple[SSAValue, int], SSAValue] = {}
-        operations = nested(self._function)
         for op in operations:
             if isinstance(op, memref.DimOp):
                 Rewriter.replace_op(op, [], [self._extent(op, arguments)])
@@ -42,10 +44,10 @@ class SizeArguments:
         if arguments:
             self._extend_signature(len(arguments))
 
-    def _check(self) -> None:
+    def _check(self, operations: Sequence[Operation]) -> None:
         """Raise `LayoutError` for sizes that would have to go through a call."""
         kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
-        calls = (op for op in nested(self._function) if isinstance(op, CallOp))
+        calls = (op for op in operations if isinstance(op, CallOp))
         for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
             if isa(kind, MemRefType[Attribute]) and unknown_dims(kind):
                 raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")

@@ -56,7 +56,8 @@ class Request:
         if path is None or state_of_package() != package_state():  # changed since it was imported
             return
         with suppress(LayoutError):
-            libraries.keep_text(path, json.dumps(_described(kernel, self._library(kernel.source))))
+            library = libraries.kernel_key(kernel.source, self.threads is not None)
+            libraries.keep_text(path, json.dumps(_described(kernel, library)))
 
     def _path(self) -> Path | None:
         """Where the kernel is kept; None for layouts of others, of which nothing tells one from another."""
@@ -67,9 +68,6 @@ class Request:
         settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("LAYOUT_IR_"))
         key = libraries.kernel_key("", self.threads is not None, package_state(), repr(settings), repr(described))
         return libraries.cache_folder() / f"{key}.json"
-
-    def _library(self, source: str) -> str:
-        return libraries.kernel_key(source, self.threads is not None)
 
     def _kernel(self, kept: dict[str, Any]) -> Kernel:
         library = libraries.cache_folder() / kept["library"]
@@ -136,11 +134,6 @@ def package_state() -> str:
 
 def state_of_package() -> str:
     """Changes when this package does: its version, and the sizes and times of its files."""
-    files: list[tuple[str, int, int]] = []
-    for folder, _, _ in os.walk(PACKAGE):
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    status = entry.stat()
-                    files.append((entry.path, status.st_size, status.st_mtime_ns))
-    return repr((__version__, sorted(files)))
+    paths = [os.path.join(folder, name) for folder, _, names in os.walk(PACKAGE) for name in names]
+    files = [(path, os.stat(path)) for path in sorted(paths) if path.endswith(".py")]
+    return repr((__version__, [(path, status.st_size, status.st_mtime_ns) for path, status in files]))

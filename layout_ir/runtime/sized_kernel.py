@@ -102,8 +102,6 @@ class SizedKernel(Kernel):
     def _at(self, sizes: Mapping[str, int]) -> Kernel:
         import ctypes
 
-        arguments, numbers = (
-            [sized.at(sizes) for sized in self.sized_arguments],
-            tuple(map(ctypes.c_int64, sizes.values())),
-        )
+        arguments = [sized.at(sizes) for sized in self.sized_arguments]
+        numbers = tuple(map(ctypes.c_int64, sizes.values()))
         return Kernel(self.name, arguments, self.source, self._function, numbers)

@@ -10,23 +10,20 @@ import os
 import random
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 from fenced_memory import FencedMemory
 from random_pairs import random_reorder
 from reorder_batch import Reorder
+from sized_runs import FILL, check_run, noise
 from varied_reorders import all_streamed, small_panels, steps_up_to
 from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.errors import LayoutError
 from layout_ir.interpreter.module import interpret
-from layout_ir.layouts.element_type import element_type
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.processor_model import MODELS
-from layout_ir.runtime.module import compile_functions
+from layout_ir.runtime.module import compile_functions, lower_to_c
 from layout_ir.runtime.processor import PROCESSOR_VARIABLE
 from layout_ir.runtime.sized_kernel import SizedKernel
 
@@ -37,9 +34,6 @@ SIZES = (0, 1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 32, 33, 48, 64, 65, 97)
 CALLS = 5
 CELLS = 100_000
 """Elements of the largest storage."""
-
-GUARD = 96
-"""Bytes in front of and behind a destination that nobody may write."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,7 @@ def random_case(seed: int) -> Case | None:
     shape = tuple(None if is_unknown else size for size, is_unknown in zip(reorder.shape, unknown, strict=True))
     try:
         module = reorder_module(reorder.source, reorder.destination, shape, reorder.dtype, "copy", reorder.pad)
-        compile_functions(module, ["copy"], vector_bytes=0)
+        lower_to_c(module)
     except LayoutError:
         return None
     return Case(seed, reorder, module, tuple(unknown))
@@ -94,17 +88,9 @@ def random_case(seed: int) -> Case | None:
 def call(case: Case, kernel: SizedKernel, chance: random.Random, fenced: FencedMemory) -> None:
     """Run a kernel for some sizes, and compare what it writes."""
     shape, given = case.sizes(chance)
-    element = element_type(case.reorder.dtype)
-    count = case.reorder.source.index_map(shape, element).storage_size
-    values = np.random.default_rng(count).integers(0, 256, count * element.bytes, np.uint8).view(element.numpy)
-    expected: npt.NDArray[Any]
-    (expected,) = interpret(case.module, "copy", [values], fill=0x5A, sizes=given)
-    memory = np.full(expected.nbytes + 2 * GUARD, 0x5A, np.uint8)
-    destination = memory[GUARD : GUARD + expected.nbytes].view(expected.dtype)
-    kernel(fenced.copy_of(values, chance.random() < 0.5), destination, sizes=given)
-    assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8)), (str(case), shape)
-    assert (memory[:GUARD] == 0x5A).all(), (str(case), shape)
-    assert (memory[GUARD + expected.nbytes :] == 0x5A).all(), (str(case), shape)
+    values = noise(case.reorder.source, shape, case.reorder.dtype)
+    (expected,) = interpret(case.module, "copy", [values], fill=FILL, sizes=given)
+    check_run(kernel, given, values, expected, fenced, at_end=chance.random() < 0.5, what=(str(case), shape))
 
 
 @pytest.mark.usefixtures("quickest_compiler")

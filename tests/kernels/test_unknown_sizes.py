@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fenced_memory import FencedMemory
+from sized_runs import FILL, check_run, noise
 from varied_reorders import all_streamed, small_panels, steps_up_to
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -22,7 +23,6 @@ import layout_ir as li
 from layout_ir.errors import LayoutError
 from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.module import interpret
-from layout_ir.layouts.element_type import element_type
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
@@ -70,6 +70,7 @@ CASES: tuple[Case, ...] = (
     ("OIHW", "onednn:OIhw4i16o4i", ALL, "i8", 0),
     ("OIHW", "onednn:OIhw4i16o4i", (None, 20, 3, 3), "f32", -1),
     ("OIHW", "openvino:os_is_yx_osa4_isa8_osv8_isv4", ALL, "i8", 0),
+    ("NCHW", "openvino:os_iyx_osv16_rotate_180", (None, 5, None, 1), "i16", None),
     ("NC", "CN", (None, None), "u16", 0),
     ("(d0, d1, d2, d3) -> (d0, d3, d2, d1)", "onednn:aBCd16c16b", (None, None, 2, 2), "i8", 1),
     ("NC", "(d0, d1) -> (d1 floordiv 3, d0 floordiv 5, d0 mod 5, d1 mod 3)", (None, None), "f32", 0),
@@ -106,6 +107,7 @@ PANELS: tuple[Case, ...] = (
 
 CROSSED: tuple[Case, ...] = (
     ("onednn:Acdb48a", "onednn:Acdb32a", (None, 20, 2, 1), "f32", 0),
+    ("onednn:Acdb32a", "onednn:Acdb48a", (None, 3, 1, 1), "i8", None),
     ("onednn:Acdb24a", "onednn:Acdb16a", (None, None, 1, 3), "f16", -3),
     (
         "NC",
@@ -186,9 +188,6 @@ WAYS: tuple[Way, ...] = (
 
 PANEL_SIZES = ((0, 0, 0, 0), (1, 1, 1, 130), *SIZES, (2, 66, 23, 25))
 
-GUARD = 96
-"""Bytes in front of and behind a destination that nobody may write."""
-
 
 def layouts(case: Case) -> list[Any]:
     return [li.layout(name, dims="NCHW") if "IN_OUT" in name else li.layout(name) for name in case[:2]]
@@ -212,26 +211,17 @@ def known(shape: Shape, sizes: Sequence[int]) -> tuple[list[int], tuple[int, ...
     return whole, tuple(size for extent, size in zip(shape, sizes, strict=False) if extent is None)
 
 
-def noise(case: Case, shape: Sequence[int]) -> npt.NDArray[Any]:
+def source_of(case: Case, shape: Sequence[int]) -> npt.NDArray[Any]:
     """The storage of a source full of random bits."""
-    element = element_type(case[3])
-    count = layouts(case)[0].index_map(shape, element).storage_size
-    bits = np.random.default_rng(count).integers(0, 256, count * element.bytes, np.uint8)
-    return bits.view(element.numpy)
+    return noise(layouts(case)[0], shape, case[3])
 
 
 @cache
 def expected_bits(case: Case, sizes: tuple[int, ...]) -> npt.NDArray[Any]:
-    """What the interpreter writes over bytes of 0x5A."""
+    """What the interpreter writes over bytes of `FILL`."""
     shape, given = known(case[2], sizes)
-    (result,) = interpret(module_of([case]), "case_0", [noise(case, shape)], fill=0x5A, sizes=given)
+    (result,) = interpret(module_of([case]), "case_0", [source_of(case, shape)], fill=FILL, sizes=given)
     return result
-
-
-def guarded(expected: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
-    """Memory around a destination, and the destination in it."""
-    memory = np.full(expected.nbytes + 2 * GUARD, 0x5A, np.uint8)
-    return memory, memory[GUARD : GUARD + expected.nbytes].view(expected.dtype)
 
 
 def check(cases: Sequence[Case], every: Sequence[tuple[int, ...]] = SIZES, **options: Any) -> str:
@@ -241,17 +231,9 @@ def check(cases: Sequence[Case], every: Sequence[tuple[int, ...]] = SIZES, **opt
     for (case, kernel), sizes in itertools.product(zip(cases, kernels, strict=True), every):
         assert isinstance(kernel, SizedKernel)
         shape, given = known(case[2], sizes)
-        values = noise(case, shape)
-        expected = expected_bits(case, sizes)
-        memory, destination = guarded(expected)
+        values, expected = source_of(case, shape), expected_bits(case, sizes)
         for at_end in (False, True):
-            memory[:] = 0x5A
-            source = fenced.copy_of(values, at_end)
-            kernel(source, destination, sizes=given)
-            assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8)), (case, shape)
-            guards = memory[:GUARD], memory[GUARD + expected.nbytes :]
-            assert all((guard == 0x5A).all() for guard in guards), (case, shape)
-            assert np.array_equal(source.view(np.uint8), values.view(np.uint8))
+            check_run(kernel, given, values, expected, fenced, at_end=at_end, what=(case, shape))
     return kernels[0].source
 
 
@@ -338,9 +320,8 @@ def test_the_loops_themselves_stay_inside_of_their_buffers(case: Case, vector_by
     lower(Context(), lowered, Target(vector_bytes))
     for sizes in ((1, 1, 1, 1), (17, 5, 1, 4)):
         shape, given = known(case[2], sizes)
-        values = noise(case, shape)
-        expected = expected_bits(case, sizes)
-        destination = np.full(expected.nbytes, 0x5A, np.uint8).view(expected.dtype)
+        values, expected = source_of(case, shape), expected_bits(case, sizes)
+        destination = np.full(expected.nbytes, FILL, np.uint8).view(expected.dtype)
         run_loops(lowered, "case_0", [values, destination], given)
         assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8))
 

@@ -1,0 +1,48 @@
+"""Kernels for unknown extents run for some sizes, with sources at a fence and guards around destinations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from fenced_memory import FencedMemory
+
+from layout_ir.layouts.element_type import element_type
+from layout_ir.layouts.layout import Layout
+from layout_ir.runtime.sized_kernel import SizedKernel
+
+FILL = 0x5A
+"""The byte that destinations are filled with."""
+
+GUARD = 96
+"""Bytes in front of and behind a destination that nobody may write."""
+
+
+def noise(layout: Layout, shape: Sequence[int], dtype: str) -> npt.NDArray[Any]:
+    """The storage of a tensor full of random bits."""
+    element = element_type(dtype)
+    count = layout.index_map(shape, element).storage_size
+    bits = np.random.default_rng(count).integers(0, 256, count * element.bytes, np.uint8)
+    return bits.view(element.numpy)
+
+
+def check_run(
+    kernel: SizedKernel,
+    sizes: Sequence[int],
+    values: npt.NDArray[Any],
+    expected: npt.NDArray[Any],
+    fenced: FencedMemory,
+    *,
+    at_end: bool,
+    what: object,
+) -> None:
+    """Run a kernel, and compare what it writes over bytes of `FILL`; `what` is named where that is wrong."""
+    memory = np.full(expected.nbytes + 2 * GUARD, FILL, np.uint8)
+    destination = memory[GUARD : GUARD + expected.nbytes].view(expected.dtype)
+    source = fenced.copy_of(values, at_end)
+    kernel(source, destination, sizes=sizes)
+    assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8)), what
+    assert all((guard == FILL).all() for guard in (memory[:GUARD], memory[GUARD + expected.nbytes :])), what
+    assert np.array_equal(source.view(np.uint8), values.view(np.uint8)), what
