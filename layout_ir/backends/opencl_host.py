@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
@@ -29,6 +30,11 @@ class Launch:
     items: tuple[int, int, int]
     """Work items of a group along x, y and z."""
     buffers: tuple[int, ...]
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Work items of the grid along x, y and z."""
+        return tuple(groups * items for groups, items in zip(self.groups, self.items, strict=True))
 
 
 @dataclass(frozen=True)

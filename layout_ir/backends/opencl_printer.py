@@ -87,7 +87,10 @@ class OpenCLPrinter(FamilyPrinter):
 
     def _print_local(self, op: memref.AllocaOp) -> None:
         kind = op.memref.type
-        self.line(f"__local {self.element_type(op, kind)} {self.declare(op.memref, 'tile')}[{kind.element_count()}];")
+        element, name = self.element_type(op, kind), self.declare(op.memref, "tile")
+        alignment = 0 if op.alignment is None else op.alignment.value.data
+        aligned = f" __attribute__((aligned({alignment})))" if alignment > element_bytes(kind.element_type) else ""
+        self.line(f"__local {element} {name}[{kind.element_count()}]{aligned};")
 
     def print_block(self, block: Block) -> None:
         """Every live operation of a block; constants of elements are their bits, whatever their sign."""

@@ -15,8 +15,9 @@ from layout_ir.backends.expressions import Expression
 from layout_ir.backends.opencl_shuffles import MOST_LANES
 from layout_ir.backends.opencl_types import bits_literal
 from layout_ir.backends.rules import RulesOfOperations
+from layout_ir.lowering.to_device_builder import ALIGNED
 from layout_ir.lowering.to_device_image_type import is_device_image
-from layout_ir.lowering.to_device_loops import ALIGNED
+from layout_ir.lowering.to_device_staging import is_local
 
 if TYPE_CHECKING:
     from layout_ir.backends.opencl_printer import OpenCLPrinter
@@ -77,7 +78,8 @@ class VectorRules:
             pixel = f"read_imageui({base}, {place})"
             self._define(op, op.result, pixel if name == "uint4" else f"convert_{name}({pixel})")
         else:
-            self._define(op, op.result, _load(name, lane_count(op.result), place, ALIGNED in op.attributes))
+            lanes = lane_count(op.result)
+            self._define(op, op.result, _load(_pointer(op, name, lanes), lanes, place))
 
     @print_operation.register
     def _(self, op: vector.StoreOp) -> None:
@@ -92,8 +94,8 @@ class VectorRules:
                 pixel = pixel if name == "uint4" else f"convert_uint4({pixel})"
             self._printer.line(f"write_imageui({base}, {place}, {pixel});")
         else:
-            value, is_aligned = self._vector(op, op.vector), ALIGNED in op.attributes
-            self._printer.line(_store(name, lane_count(op.vector), place, value, is_aligned))
+            lanes, value = lane_count(op.vector), self._vector(op, op.vector)
+            self._printer.line(_store(_pointer(op, name, lanes), lanes, place, value))
 
     @print_operation.register
     def _(self, op: vector.BroadcastOp) -> None:
@@ -162,19 +164,21 @@ def lane_count(value: SSAValue) -> int:
     return value.type.get_shape()[0]
 
 
-def _load(name: str, lanes: int, place: str, is_aligned: bool) -> str:
+def _pointer(op: vector.LoadOp | vector.StoreOp, name: str, lanes: int) -> str | None:
+    """The type of a pointer to vectors in a buffer; None where only OpenCL's own functions reach them."""
+    space = "__local" if is_local(op.base.type) else "__global"
+    if ALIGNED in op.attributes:
+        return f"{space} {name} *"
+    return f"{space} {name}_unaligned *" if lanes > MOST_LANES else None
+
+
+def _load(pointer: str | None, lanes: int, place: str) -> str:
     if lanes == 1:
         return f"*({place})"
-    if is_aligned:
-        return f"*(const __global {name} *)({place})"
-    return f"*(const __global {name}_unaligned *)({place})" if lanes > MOST_LANES else f"vload{lanes}(0, {place})"
+    return f"vload{lanes}(0, {place})" if pointer is None else f"*(const {pointer})({place})"
 
 
-def _store(name: str, lanes: int, place: str, value: str, is_aligned: bool) -> str:
+def _store(pointer: str | None, lanes: int, place: str, value: str) -> str:
     if lanes == 1:
         return f"*({place}) = {value};"
-    if is_aligned:
-        return f"*(__global {name} *)({place}) = {value};"
-    if lanes > MOST_LANES:
-        return f"*(__global {name}_unaligned *)({place}) = {value};"
-    return f"vstore{lanes}({value}, 0, {place});"
+    return f"vstore{lanes}({value}, 0, {place});" if pointer is None else f"*({pointer})({place}) = {value};"

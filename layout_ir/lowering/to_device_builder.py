@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from xdsl.dialects import arith, memref, scf
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from layout_ir.lowering.loop_builder import LoopBuilder
+
+ALIGNED = "aligned"
+"""Attribute of loads and stores of vectors that lie at multiples of their size."""
 
 
 class ParallelBuilder(LoopBuilder):
@@ -54,3 +59,26 @@ class ParallelBuilder(LoopBuilder):
         assert other is not None
         value = self.insert(memref.LoadOp.get(buffer, [self.select(condition, index, self.constant(0))])).results[0]
         return self.select(condition, value, other)
+
+    def load_vector(self, buffer: SSAValue, index: SSAValue, lanes: int) -> SSAValue:
+        """Neighbouring elements of a buffer that lie at a multiple of their size."""
+        assert isa(buffer.type, MemRefType[Attribute])
+        load = self.insert(vector.LoadOp(buffer, [index], VectorType(buffer.type.element_type, [lanes])))
+        load.attributes[ALIGNED] = UnitAttr()
+        return load.result
+
+    def store_vector(self, value: SSAValue, buffer: SSAValue, index: SSAValue) -> None:
+        """Write neighbouring elements of a buffer, at a multiple of their size."""
+        self.insert(vector.StoreOp(value, buffer, [index])).attributes[ALIGNED] = UnitAttr()
+
+    def vector_of(self, elements: Sequence[SSAValue]) -> SSAValue:
+        """A vector of elements."""
+        result = self.insert(vector.BroadcastOp(elements[0], VectorType(elements[0].type, [len(elements)]))).results[0]
+        for lane, element in enumerate(elements[1:], start=1):
+            result = self.insert(vector.InsertOp(element, result, [lane])).results[0]
+        return result
+
+    def lane(self, value: SSAValue, lane: int) -> SSAValue:
+        """An element of a vector."""
+        assert isa(value.type, VectorType[Attribute])
+        return self.insert(vector.ExtractOp(value, [lane], value.type.element_type)).results[0]

@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from xdsl.dialects import vector
-from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
-from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import SSAValue
 
-from layout_ir.layouts import affine
+from layout_ir.layouts.group_tile import choose_group_tile
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.tiling import Tile, choose_tile
@@ -24,7 +21,8 @@ from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import BLOCK_TILES, SEGMENT_BYTES, Schedule
 from layout_ir.lowering.tile_loops import TileEmitter, level_loop
 from layout_ir.lowering.to_device_builder import ParallelBuilder
-from layout_ir.lowering.to_device_staging import choose_staging, emit_staged_box
+from layout_ir.lowering.to_device_runs import common_run, emit_parallel_runs
+from layout_ir.lowering.to_device_staging import emit_staged_box
 
 ENOUGH_STEPS = 256
 """Parallel steps that keep all processors busy; more only cost time to start."""
@@ -32,15 +30,8 @@ ENOUGH_STEPS = 256
 FEWEST_ELEMENTS = 4096
 """Elements of a parallel step that are worth to start it."""
 
-
-ALIGNED = "aligned"
-"""Attribute of loads and stores of vectors that lie at multiples of their size."""
-
 FREE_BYTES = 4
 """Elements of this size on go anywhere in a vector with one instruction."""
-
-RUN_BYTES = 16
-"""Bytes that a work item moves where both sides run along one axis: the longest load and store of most devices."""
 
 
 @dataclass(frozen=True)
@@ -69,48 +60,20 @@ def emit_parallel_plan(builder: ParallelBuilder, plan: CopyPlan, buffers: Buffer
     for box in plan.boxes:
         if line > 1:
             emit_parallel_tiles(builder, box, buffers, style)
-        elif staging := choose_staging(box, style.side, style.element_bytes):
-            emit_staged_box(builder, box, buffers, staging)
-        elif run := common_run(box, RUN_BYTES // style.element_bytes):
-            emit_parallel_runs(builder, box, buffers, *run)
+            continue
+        if buffers.pad is None:
+            box = without_pads(box)
+        if tile := choose_group_tile(box, style.side, style.element_bytes):
+            emit_staged_box(builder, box, buffers, tile)
+        elif run := common_run(box, style.element_bytes):
+            emit_parallel_runs(builder, box, buffers, run)
         else:
             emit_parallel_box(builder, box, buffers)
 
 
-def common_run(box: Box, most_lanes: int) -> tuple[int, int] | None:
-    """
-    The axis along which both sides run, and the lanes of the vectors in which it is moved, at most so many.
-
-    None where no vector fits in, or where vectors would not lie at multiples of their size: many devices take those
-    element by element. Boxes with pads or divisions are moved by elements.
-    """
-    if box.is_padded or not box.is_linear or any(axis.is_irregular for axis in box.axes):
-        return None
-    strides = [(axis.source_stride, axis.destination_stride) for axis in box.axes]
-    if (1, 1) not in strides:
-        return None
-    position = strides.index((1, 1))
-    others = [stride for i, pair in enumerate(strides) if i != position for stride in pair]
-    offsets = [affine.constant_value(offset) for offset in (box.source_offset, box.destination_offset)]
-    lanes = math.gcd(most_lanes, box.axes[position].extent, *others, *offsets)
-    return (position, lanes) if lanes > 1 else None
-
-
-def emit_parallel_runs(builder: ParallelBuilder, box: Box, buffers: Buffers, position: int, lanes: int) -> None:
-    """One nest for a box that every step moves a vector of, along one of its axes."""
-    run = box.axes[position]
-    trips = run.extent // lanes
-    steps = box.with_axis(position, Axis(run.name, trips, lanes, lanes, trips))
-    kind = buffers.source.type
-    assert isa(kind, MemRefType[Attribute])
-    with ExitStack() as stack:
-        indices = builder.parallel(stack, [axis.extent for axis in steps.axes], [axis.name for axis in steps.axes])
-        source, destination = (builder.index(e, indices) for e in (steps.source_index(), steps.destination_index()))
-        load = vector.LoadOp(buffers.source, [source], VectorType(kind.element_type, [lanes]))
-        store = vector.StoreOp(load.result, buffers.destination, [destination])
-        for operation in (load, store):
-            operation.attributes[ALIGNED] = UnitAttr()
-            builder.insert(operation)
+def without_pads(box: Box) -> Box:
+    """A box that leaves alone what would be pads."""
+    return replace(box, axes=tuple(replace(axis, extent=axis.valid) for axis in box.axes))
 
 
 def emit_parallel_box(builder: ParallelBuilder, box: Box, buffers: Buffers) -> None:

@@ -1,8 +1,9 @@
 """
 A box whose two sides run along different axes, staged through local memory.
 
-A group reads a tile along the source's run into its local memory, waits, and writes it along the destination's run, so
-that neighbouring work items touch neighbouring elements on both sides.
+A group reads a tile in the order of the source into its local memory, waits, and writes it in the order of the
+destination, so that neighbouring work items touch neighbouring elements on both sides. Of short elements a work item
+moves a word at once where those of a run lie at multiples of one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.utils.hints import isa
 
 from layout_ir.layouts import affine
+from layout_ir.layouts.group_tile import WORD_BYTES, GroupTile, Run
 from layout_ir.layouts.plan import Box
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.to_device_builder import ParallelBuilder
@@ -25,123 +27,148 @@ from layout_ir.lowering.to_device_builder import ParallelBuilder
 LOCAL_SPACE = StringAttr("workgroup")
 """Memory space of what the work items of a group share."""
 
-SHORTEST_RUN = 4
-"""Steps of the shortest axis along which a tile is worth it."""
 
-ROW_BYTES = 64
-"""A tile's rows have as many bytes at least: memory delivers no fewer at once."""
-
-BANK_BYTES = 4
-"""Neighbouring words of this size lie in different banks of local memory."""
+def is_local(kind: Attribute) -> bool:
+    """Whether a type is memory that the work items of a group share."""
+    return isa(kind, MemRefType[Attribute]) and kind.memory_space == LOCAL_SPACE
 
 
-@dataclass(frozen=True)
-class Staging:
-    """A tile of `rows` steps of the destination's axis by `columns` steps of the source's."""
-
-    source_axis: int
-    destination_axis: int
-    columns: int
-    rows: int
-    element_bytes: int
-
-    @property
-    def pitch(self) -> int:
-        """Elements from row to row: an odd number of words, so that a column lies in different banks."""
-        word = max(self.element_bytes, BANK_BYTES)
-        words = -(-self.columns * self.element_bytes // word) | 1
-        return words * word // self.element_bytes
-
-
-def choose_staging(box: Box, side: int, element_bytes: int) -> Staging | None:
-    """
-    The tile of a box, at most `side` elements square, or more where the elements are small.
-
-    None without a `side`, where both sides run along one axis, and where one has no run. Boxes with pads or divisions
-    are not staged.
-    """
-    if not side or box.is_padded or not box.is_linear or any(axis.is_irregular for axis in box.axes):
-        return None
-    runs = [
-        next((i for i, stride in enumerate(strides) if stride == 1), None)
-        for strides in ([axis.source_stride for axis in box.axes], [axis.destination_stride for axis in box.axes])
-    ]
-    source, destination = runs
-    if source is None or destination is None or source == destination:
-        return None
-    longest = max(side, ROW_BYTES // element_bytes)
-    columns, rows = (min(box.axes[i].extent, longest) for i in (source, destination))
-    return Staging(source, destination, columns, rows, element_bytes) if min(columns, rows) >= SHORTEST_RUN else None
-
-
-def emit_staged_box(builder: ParallelBuilder, box: Box, buffers: Buffers, staging: Staging) -> None:
-    """Parallel loops over tiles; in them one over the elements to read and one over the elements to write."""
-    others = [i for i in range(len(box.axes)) if i not in (staging.source_axis, staging.destination_axis)]
-    extents = [box.axes[i].extent for i in others]
-    names = [box.axes[i].name for i in others]
-    for i, size in ((staging.destination_axis, staging.rows), (staging.source_axis, staging.columns)):
-        extents.append(-(-box.axes[i].extent // size))
-        names.append(f"{box.axes[i].name}_tile")
+def emit_staged_box(builder: ParallelBuilder, box: Box, buffers: Buffers, tile: GroupTile) -> None:
+    """Parallel loops over tiles; in them one over the words to read and one over the words to write."""
     kind = buffers.source.type
     assert isa(kind, MemRefType[Attribute])
+    counts = [-(-axis.extent // steps) for axis, steps in zip(box.axes, tile.steps, strict=True)]
+    order = [i for i in _outside_in(tile) if counts[i] > 1] or [0]
+    names = [box.axes[i].name + ("_tile" if tile.steps[i] > 1 else "") for i in order]
     with ExitStack() as groups:
-        indices = builder.parallel(groups, extents, names)
-        size = staging.rows * staging.pitch
-        tile = builder.insert(memref.AllocaOp.get(kind.element_type, None, [size], memory_space=LOCAL_SPACE)).results[0]
-        tile.name_hint = "tile"
-        step = _Step(builder, box, staging, others, (*extents, staging.rows, staging.columns))
+        indices = builder.parallel(groups, [counts[i] for i in order], names)
+        place = memref.AllocaOp.get(kind.element_type, WORD_BYTES, [tile.size], memory_space=LOCAL_SPACE)
+        local = builder.insert(place).results[0]
+        local.name_hint = "tile"
+        group = _Group(builder, box, tile, buffers, local, dict(zip(order, indices, strict=True)))
         with ExitStack() as items:
-            row, column = builder.parallel(items, [staging.rows, staging.columns], ["row", "column"])
-            place = (*indices, row, column)
-            with builder.when(step.is_inside(place)):
-                value = builder.load(buffers.source, step.index(box.source_index(), place))
-                builder.store(value, tile, step.in_tile(place))
+            group.enter(items, tile.source, {i: tile.read_steps(box)[i] for i in tile.rows}).read()
         with ExitStack() as items:
-            column, row = builder.parallel(items, [staging.columns, staging.rows], ["column", "row"])
-            place = (*indices, row, column)
-            with builder.when(step.is_inside(place)):
-                value = builder.load(tile, step.in_tile(place))
-                builder.store(value, buffers.destination, step.index(box.destination_index(), place))
+            group.enter(items, tile.destination, {i: tile.steps[i] for i in tile.columns}).write()
+
+
+def _outside_in(tile: GroupTile) -> list[int]:
+    """The axes as loops over tiles: neighbouring groups read what lies next to each other in the source."""
+    runs = [*reversed(tile.source.axes)]
+    runs = [*(i for i in reversed(tile.destination.axes) if i not in runs), *runs]
+    return [*(i for i in range(len(tile.steps)) if i not in runs), *runs]
 
 
 @dataclass(frozen=True)
-class _Step:
-    """One element of a tile; its place is the steps of the other axes, the tile's number along both, row and column."""
+class _Group:
+    """One tile of a box."""
 
     builder: ParallelBuilder
     box: Box
-    staging: Staging
-    others: Sequence[int]
+    tile: GroupTile
+    buffers: Buffers
+    local: SSAValue
+    numbers: dict[int, SSAValue]
+    """The tile's number along every axis that has several."""
+
+    def enter(self, items: ExitStack, run: Run, others: dict[int, int]) -> _Item:
+        """Loops of work items over the words of one side's runs: steps of other axes, and the run as one loop."""
+        extents = [*others.values(), run.length // run.lanes]
+        names = [*(self.box.axes[i].name for i in others), "word" if run.lanes > 1 else "element"]
+        indices = self.builder.parallel(items, extents, names)
+        values = (*self.numbers.values(), *indices)
+        counts = [-(-self.box.axes[i].extent // self.tile.steps[i]) for i in self.numbers]
+        sizes = (*counts, *extents)
+        start = len(self.numbers)
+        steps = {i: AffineExpr.dimension(start + number) for number, i in enumerate(others)}
+        return _Item(self, run, steps, AffineExpr.dimension(len(values) - 1) * run.lanes, values, sizes)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What one work item moves at once: some elements of a run."""
+
+    group: _Group
+    run: Run
+    steps: dict[int, AffineExpr]
+    """The step in the tile of every axis that is not in the run."""
+
+    first: AffineExpr
+    """Where in the run the elements begin."""
+
+    values: Sequence[SSAValue]
     sizes: tuple[int, ...]
+    """What the expressions are over, and the extents of that."""
 
-    def index(self, expr: AffineExpr, place: Sequence[SSAValue]) -> SSAValue:
-        """An index over the box's axes."""
-        return self.builder.index(affine.simplify(affine.substitute(expr, self._axes()), self.sizes), place)
+    def read(self) -> None:
+        """Bring the elements into local memory, but those that are pads."""
+        builder, buffers = self.group.builder, self.group.buffers
+        axes = self.group.box.axes
+        with builder.when(self._below([axis.valid for axis in axes])):
+            source = self._index(self.group.box.source_index())
+            local = self._value(self._at(self.steps) + self.first)
+            if self.run.lanes == 1:
+                builder.store(builder.load(buffers.source, source), self.group.local, local)
+                return
+            word = builder.load_vector(buffers.source, source, self.run.lanes)
+            builder.store_vector(word, self.group.local, local)
 
-    def in_tile(self, place: Sequence[SSAValue]) -> SSAValue:
-        """Where the element lies in local memory."""
-        count = len(self.others)
-        row, column = AffineExpr.dimension(count + 2), AffineExpr.dimension(count + 3)
-        return self.builder.index(row * self.staging.pitch + column, place)
+    def write(self) -> None:
+        """Write the elements of the destination, pads among them."""
+        builder, buffers = self.group.builder, self.group.buffers
+        with builder.when(self._below([axis.extent for axis in self.group.box.axes])):
+            elements = [self._element_at(lane) for lane in range(self.run.lanes)]
+            destination = self._index(self.group.box.destination_index())
+            if len(elements) == 1:
+                builder.store(elements[0], buffers.destination, destination)
+                return
+            builder.store_vector(builder.vector_of(elements), buffers.destination, destination)
 
-    def is_inside(self, place: Sequence[SSAValue]) -> SSAValue | None:
-        """Whether the box has the element, which the last tiles may exceed; None where it is certain."""
+    def _element_at(self, lane: int) -> SSAValue:
+        """An element of the destination from local memory, or a pad."""
+        builder, axes = self.group.builder, self.group.box.axes
+        valid = [axis.extent if axis.is_full else axis.valid for axis in axes]
+        partial = [i for i, axis in enumerate(axes) if not axis.is_full]
+        condition = self._below(valid, partial, lane)
+        return builder.load_or(
+            condition, self.group.local, self._value(self._at(self._digits(lane))), self.group.buffers.pad
+        )
+
+    def _digits(self, lane: int) -> dict[int, AffineExpr]:
+        """The step in the tile of every axis that has several."""
+        digits, below = dict(self.steps), 1
+        place = self.first + lane if lane else self.first
+        for i in self.run.axes:
+            digits[i] = (place // below) % self.group.tile.steps[i]
+            below *= self.group.tile.steps[i]
+        return digits
+
+    def _axes(self, digits: dict[int, AffineExpr]) -> list[AffineExpr]:
+        """The step of every axis of the box."""
+        tile = self.group.tile
+        axes = [digits.get(i, AffineExpr.constant(0)) for i in range(len(self.group.box.axes))]
+        for number, i in enumerate(self.group.numbers):
+            axes[i] = AffineExpr.dimension(number) * tile.steps[i] + axes[i]
+        return axes
+
+    def _index(self, expr: AffineExpr) -> SSAValue:
+        """A place in the side that runs: what is not in the run is linear in the axes, the run itself has stride 1."""
+        return self._value(affine.substitute(expr, self._axes(self.steps)) + self.first)
+
+    def _at(self, digits: dict[int, AffineExpr]) -> AffineExpr:
+        """Where steps of axes lie in local memory."""
+        strides = self.group.tile.strides
+        return sum((digit * strides[i] for i, digit in digits.items()), AffineExpr.constant(0))
+
+    def _below(self, limits: Sequence[int], wanted: Sequence[int] | None = None, lane: int = 0) -> SSAValue | None:
+        """Whether the step of every axis is below its limit; None where it is certain."""
+        builder, axes = self.group.builder, self._axes(self._digits(lane))
         conditions: list[SSAValue] = []
-        staging = self.staging
-        for i, size in ((staging.destination_axis, staging.rows), (staging.source_axis, staging.columns)):
-            extent = self.box.axes[i].extent
-            if extent % size:
-                step = self.builder.index(self._axes()[i], place)
-                conditions.append(self.builder.compare(step, "ult", self.builder.constant(extent)))
-        return self.builder.every(conditions)
+        for i in range(len(axes)) if wanted is None else wanted:
+            step = affine.simplify(axes[i], self.sizes)
+            if affine.bounds(step, self.sizes)[1] >= limits[i]:
+                conditions.append(builder.compare(self._value(step), "ult", builder.constant(limits[i])))
+        return builder.every(conditions)
 
-    def _axes(self) -> list[AffineExpr]:
-        """The step of every axis of the box over the place."""
-        count, staging = len(self.others), self.staging
-        values: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.box.axes)
-        for number, i in enumerate(self.others):
-            values[i] = AffineExpr.dimension(number)
-        tiles = (staging.destination_axis, staging.rows), (staging.source_axis, staging.columns)
-        for number, (i, size) in enumerate(tiles):
-            values[i] = AffineExpr.dimension(count + number) * size + AffineExpr.dimension(count + 2 + number)
-        return values
+    def _value(self, expr: AffineExpr) -> SSAValue:
+        return self.group.builder.index(affine.simplify(expr, self.sizes), self.values)

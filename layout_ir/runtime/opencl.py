@@ -15,7 +15,7 @@ from layout_ir.runtime.kernel import Kernel, KernelArgument
 from layout_ir.runtime.opencl_devices import choose_device, pyopencl, tuning_of
 from layout_ir.runtime.opencl_memory import Place, Session, check_given, overlap
 from layout_ir.runtime.opencl_module import DeviceProgram, device_programs
-from layout_ir.runtime.opencl_program import load_program
+from layout_ir.runtime.opencl_program import LoadedProgram, load_program
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,15 +169,12 @@ class DeviceKernel(Kernel):
                 for i, (place, buffer) in enumerate(zip(program.places, buffers, strict=False))
             ]
             _execute(where, program, memory)
-            where.queue.finish()
-            results = [
-                (buffer, where.download(place, memory[i]))
-                for i, (place, buffer) in enumerate(zip(program.places, buffers, strict=False))
-                if i in program.written and is_array(buffer)
-            ]
-            for i, (place, buffer) in enumerate(zip(program.places, buffers, strict=False)):
-                if i in program.written and not is_array(buffer) and buffer is not memory[i]:
-                    where.copy(place, memory[i], buffer)
+            results: list[tuple[Any, Bytes]] = []
+            for i in program.written:
+                if is_array(buffers[i]):
+                    results.append((buffers[i], where.download(program.places[i], memory[i])))
+                elif buffers[i] is not memory[i]:
+                    where.copy(program.places[i], memory[i], buffers[i])
             where.queue.finish()
         for buffer, result in results:  # from here on nothing can fail
             bytes_of(buffer)[: result.size] = result
@@ -212,16 +209,12 @@ def _on_device(where: Session, place: Place, buffer: Any, is_written: bool) -> A
 
 def _execute(where: Session, program: DeviceProgram, memory: list[Any]) -> None:
     """All steps of the host, on the arguments' memory."""
-    cl = pyopencl()
     loaded = _load(where, program)
     held: dict[int, Any] = dict(enumerate(memory))
     for step in program.host.steps:
         match step:
             case Launch():
-                kernel = cl.Kernel(loaded, step.kernel)
-                kernel.set_args(*(held[number] for number in step.buffers))
-                sizes = [groups * items for groups, items in zip(step.groups, step.items, strict=True)]
-                cl.enqueue_nd_range_kernel(where.queue, kernel, sizes, step.items)
+                loaded.launch(where.queue, step, [held[number] for number in step.buffers])
             case Allocate():
                 held[step.buffer] = where.allocate(program.places[step.buffer])
             case Release():
@@ -247,11 +240,11 @@ def session(device: Any, context: Any = None) -> Session:
 
 
 @lru_cache(maxsize=256)
-def _loaded(where: Session, source: str) -> Any:
+def _loaded(where: Session, source: str) -> LoadedProgram:
     return load_program(where.context, where.device, source)
 
 
-def _load(where: Session, program: DeviceProgram) -> Any:
+def _load(where: Session, program: DeviceProgram) -> LoadedProgram:
     return _loaded(where, program.source)
 
 

@@ -8,7 +8,9 @@ device counts only once a tiny program was built for it, has run, and gave the r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -78,7 +80,8 @@ def _try(cl: Any, device: Any) -> str | None:
         return "the driver says that it is not available, or has no compiler for it"
     context = cl.Context([device])
     with cl.CommandQueue(context, device) as queue:
-        program = cl.Program(context, _TRIAL).build("-cl-std=CL1.2", [device])
+        with quiet_compiler():
+            program = cl.Program(context, _TRIAL).build("-cl-std=CL1.2", [device])
         result = np.zeros(_TRIAL_ITEMS, np.uint32)
         buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, result.nbytes)
         program.layout_trial(queue, (_TRIAL_ITEMS,), None, buffer)
@@ -103,6 +106,15 @@ def pyopencl() -> Any:
         return importlib.import_module("pyopencl")
     except ImportError as error:
         raise LayoutError(f"expected the Python package pyopencl for the target opencl: {error}; {INSTALL}") from None
+
+
+@contextmanager
+def quiet_compiler() -> Generator[None]:
+    """Do not warn that a driver's compiler said something, as some always do, unless pyopencl is told to show what."""
+    with warnings.catch_warnings():
+        if "PYOPENCL_COMPILER_OUTPUT" not in os.environ:
+            warnings.simplefilter("ignore", pyopencl().CompilerWarning)
+        yield
 
 
 @cache
@@ -171,7 +183,8 @@ def _has_wide_vectors(device: Any) -> bool:
     """Whether the device's compiler knows vectors of 64 elements, as those made from Clang do."""
     cl = pyopencl()
     try:
-        cl.Program(cl.Context([device]), _WIDE_TRIAL).build("-cl-std=CL1.2", [device])
+        with quiet_compiler():
+            cl.Program(cl.Context([device]), _WIDE_TRIAL).build("-cl-std=CL1.2", [device])
     except (cl.Error, RuntimeError):
         return False
     return True

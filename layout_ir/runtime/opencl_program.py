@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
+from layout_ir.backends.opencl_host import Launch
 from layout_ir.errors import LayoutError
-from layout_ir.runtime.opencl_devices import first_lines, pyopencl
+from layout_ir.runtime.opencl_devices import first_lines, pyopencl, quiet_compiler
 
 OPTIONS = "-cl-std=CL1.2"
 """What every program is built with."""
@@ -15,9 +18,28 @@ OPTIONS = "-cl-std=CL1.2"
 _LOG_LINES = 30
 
 
-def load_program(context: Any, device: Any, source: str) -> Any:
+class LoadedProgram:
+    """A built program with its kernels. Each is made once: to make one takes pyopencl ten times as long as a launch."""
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+        self._kernels: dict[str, Any] = {}
+        self._lock = Lock()
+
+    def launch(self, queue: Any, step: Launch, memory: Sequence[Any]) -> None:
+        """Enqueue a kernel of the program on its buffers and images; arguments belong to one launch at a time."""
+        with self._lock:
+            kernel = self._kernels.get(step.kernel)
+            if kernel is None:
+                kernel = self._kernels[step.kernel] = pyopencl().Kernel(self._program, step.kernel)
+            for number, argument in enumerate(memory):
+                kernel.set_arg(number, argument)
+            pyopencl().enqueue_nd_range_kernel(queue, kernel, step.sizes, step.items)
+
+
+def load_program(context: Any, device: Any, source: str) -> LoadedProgram:
     """
-    The built `pyopencl.Program` of a source, from the cache where it is there.
+    The built program of a source, from the cache where it is there.
 
     Raises `LayoutError` with the compiler's log where it cannot be built.
     """
@@ -26,7 +48,7 @@ def load_program(context: Any, device: Any, source: str) -> Any:
     if program is None:
         program = build(context, device, source)
         _keep(file, program)
-    return program
+    return LoadedProgram(program)
 
 
 def binary_file(device: Any, source: str) -> Path:
@@ -44,7 +66,8 @@ def build(context: Any, device: Any, source: str) -> Any:
     """A program built from its source; raises `LayoutError` with the compiler's log where that fails."""
     cl = pyopencl()
     try:
-        return cl.Program(context, source).build(OPTIONS, [device])
+        with quiet_compiler():
+            return cl.Program(context, source).build(OPTIONS, [device])
     except cl.Error as error:
         log = first_lines(str(error), _LOG_LINES)
         raise LayoutError(f"the OpenCL device '{device.name}' cannot build the kernel:\n{log}") from None
@@ -53,7 +76,8 @@ def build(context: Any, device: Any, source: str) -> Any:
 def _from_cache(context: Any, device: Any, file: Path) -> Any:
     cl = pyopencl()
     try:
-        return cl.Program(context, [device], [file.read_bytes()]).build(OPTIONS, [device])
+        with quiet_compiler():
+            return cl.Program(context, [device], [file.read_bytes()]).build(OPTIONS, [device])
     except (OSError, cl.Error):  # not there, or what a full disk or another driver left
         return None
 

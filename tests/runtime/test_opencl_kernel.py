@@ -215,5 +215,5 @@ def test_a_broken_binary_is_built_again(tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_be_built_shows_the_log() -> None:
     device = working_device()
-    with pytest.raises(li.LayoutError, match=r"(?s)cannot build the kernel.*undeclared|use of"):
+    with pytest.raises(li.LayoutError, match=r"(?s)cannot build the kernel.*nonsense"):
         opencl_program.build(pyopencl().Context([device]), device, "__kernel void f() { nonsense(); }")
