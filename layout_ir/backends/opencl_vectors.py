@@ -15,7 +15,7 @@ from layout_ir.backends.expressions import Expression
 from layout_ir.backends.opencl_shuffles import MOST_LANES
 from layout_ir.backends.opencl_types import bits_literal
 from layout_ir.backends.rules import RulesOfOperations
-from layout_ir.lowering.to_device_builder import ALIGNED
+from layout_ir.dialects.aligned import ALIGNED
 from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_device_staging import is_local
 

@@ -6,9 +6,11 @@ import numpy as np
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import InterpretationError
 from xdsl.utils.hints import isa
 
+from layout_ir.dialects.aligned import ALIGNED
 from layout_ir.interpreter.bits import bits_dtype
 from layout_ir.interpreter.loop_functions import Bits, check_access, scalar_type
 
@@ -18,6 +20,13 @@ def lanes_of(kind: Attribute) -> int:
     assert isa(kind, VectorType[Attribute])
     (lanes,) = kind.get_shape()
     return lanes
+
+
+def _check_vector(op: Operation, buffer: Bits, indices: tuple[int, ...], lanes: int) -> None:
+    """Raise `InterpretationError` unless all lanes lie inside, and where the op says that they are aligned, are."""
+    check_access(op, buffer, indices, lanes)
+    if ALIGNED in op.attributes and indices[-1] % lanes:
+        raise InterpretationError(f"{op.name}: expected an index at a multiple of {lanes}, got {indices[-1]}")
 
 
 def _row(buffer: Bits, indices: tuple[int, ...]) -> Bits:
@@ -33,13 +42,13 @@ class VectorFunctions(InterpreterFunctions):
     def run_load(self, interpreter: Interpreter, op: vector.LoadOp, args: PythonValues) -> PythonValues:
         buffer, *indices = args
         lanes = lanes_of(op.result.type)
-        check_access(op, buffer, tuple(indices), lanes)
+        _check_vector(op, buffer, tuple(indices), lanes)
         return (_row(buffer, tuple(indices))[:lanes].copy(),)
 
     @impl(vector.StoreOp)
     def run_store(self, interpreter: Interpreter, op: vector.StoreOp, args: PythonValues) -> PythonValues:
         value, buffer, *indices = args
-        check_access(op, buffer, tuple(indices), len(value))
+        _check_vector(op, buffer, tuple(indices), len(value))
         _row(buffer, tuple(indices))[: len(value)] = value
         return ()
 
@@ -72,6 +81,14 @@ class VectorFunctions(InterpreterFunctions):
         element = scalar_type(kind)
         value = int(args[0]) & ((1 << element.bits) - 1)
         return (np.full(lanes_of(kind), value, bits_dtype(element)),)
+
+    @impl(vector.InsertOp)
+    def run_insert(self, interpreter: Interpreter, op: vector.InsertOp, args: PythonValues) -> PythonValues:
+        value, vector_, *dynamic = args
+        (position,) = [*dynamic] or op.static_position.get_values()
+        result = vector_.copy()
+        result[position] = int(value) & ((1 << 8 * result.itemsize) - 1)
+        return (result,)
 
     @impl(vector.ShuffleOp)
     def run_shuffle(self, interpreter: Interpreter, op: vector.ShuffleOp, args: PythonValues) -> PythonValues:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Box
@@ -71,28 +72,50 @@ class GroupTile:
         )
 
     @property
-    def pitch(self) -> int:
-        """Elements from one run of the source to the next in local memory: an odd number of words."""
-        return _odd_words(self.source.length, self.element_bytes)
+    def strides(self) -> tuple[int, ...]:
+        """Elements of local memory between two steps of every axis, 0 of those that the tile takes one step of."""
+        return self._local[0]
 
     @property
     def size(self) -> int:
         """Elements in local memory."""
-        return math.prod(self.steps[i] for i in self.rows) * self.pitch
+        return self._local[1]
 
     @property
-    def strides(self) -> tuple[int, ...]:
-        """Elements of local memory between two steps of every axis."""
-        result = [0] * len(self.steps)
-        below = 1
-        for i in self.source.axes:
-            result[i] = below
-            below *= self.steps[i]
-        below = self.pitch
-        for i in self.rows:
-            result[i] = below
-            below *= self.steps[i]
-        return tuple(result)
+    def pieces(self) -> tuple[int, ...]:
+        """Elements of the source's run that lie in one piece of local memory, whatever is inside of what."""
+        return self._local[2]
+
+    def places(self, run: Run) -> list[tuple[int, int]]:
+        """How a run lies in local memory, innermost first: how far apart its pieces are, and how many follow."""
+        groups: list[tuple[int, int]] = []
+        for i in run.axes:
+            stride, steps = self.strides[i], self.steps[i]
+            if groups and stride == groups[-1][0] * groups[-1][1]:
+                stride, steps = groups[-1][0], groups.pop()[1] * steps
+            if steps > 1:
+                groups.append((stride, steps))
+        return groups
+
+    @cached_property
+    def _local(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+        """
+        Local memory holds a tile in the order of the source.
+
+        Neighbouring work items write what lies along the destination's axes. Steps of these are an odd number of words
+        apart where they are whole words at all, so that they lie in different banks.
+        """
+        strides, pieces, size, elements = [0] * len(self.steps), [1], 1, 1
+        for i in (*self.source.axes, *self.rows):
+            if size > 1 and (i in self.destination.axes or i not in self.source.axes):
+                padded = _odd_words(size, self.element_bytes)
+                if padded > size and i in self.source.axes:
+                    pieces.append(elements)
+                size = padded
+            strides[i] = size
+            size *= self.steps[i]
+            elements *= self.steps[i]
+        return tuple(strides), size, tuple(pieces[1:])
 
 
 def most_bytes(side: int) -> int:
@@ -165,17 +188,13 @@ def _grown(box: Box, chains: Sequence[Sequence[int]], side: int, element_bytes: 
             assert position is not None
             before = steps[position]
             steps[position] = min(2 * before, box.axes[position].extent)
-            if _local_bytes(box, chains[0], steps, element_bytes) <= most:
+            source, destination = (_run(box, chain, steps) for chain in chains)
+            if GroupTile(tuple(steps), source, destination, element_bytes).size * element_bytes <= most:
                 break
             steps[position] = before
         else:
             break
     return tuple(steps)
-
-
-def _local_bytes(box: Box, source_chain: Sequence[int], steps: Sequence[int], element_bytes: int) -> int:
-    run = _run(box, source_chain, steps).length
-    return math.prod(steps) // run * _odd_words(run, element_bytes) * element_bytes
 
 
 def _run(box: Box, chain: Sequence[int], steps: Sequence[int]) -> Run:
@@ -189,9 +208,10 @@ def _run(box: Box, chain: Sequence[int], steps: Sequence[int]) -> Run:
 
 
 def _odd_words(elements: int, element_bytes: int) -> int:
-    """As many elements or a few more: whole words, an odd number of them, so that a column lies in different banks."""
+    """Whole words as an odd number of them; anything else as it is."""
     word = max(element_bytes, BANK_BYTES)
-    return (-(-elements * element_bytes // word) | 1) * word // element_bytes
+    words, rest = divmod(elements * element_bytes, word)
+    return elements if rest else (words | 1) * word // element_bytes
 
 
 def _lanes(box: Box, tile: GroupTile, *, is_source: bool) -> int:
@@ -202,7 +222,7 @@ def _lanes(box: Box, tile: GroupTile, *, is_source: bool) -> int:
     inner = run.length // tile.steps[last]
     ends = [run.length, box.axes[last].extent * inner, affine.constant_value(offset)]
     if is_source:
-        ends.append(box.axes[last].valid * inner)
+        ends += [box.axes[last].valid * inner, *tile.pieces]
     for i, axis in enumerate(box.axes):
         if i not in run.axes and axis.extent > 1:
             ends.append(axis.source_stride if is_source else axis.destination_stride)

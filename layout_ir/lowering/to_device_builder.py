@@ -10,10 +10,8 @@ from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from layout_ir.dialects.aligned import ALIGNED
 from layout_ir.lowering.loop_builder import LoopBuilder
-
-ALIGNED = "aligned"
-"""Attribute of loads and stores of vectors that lie at multiples of their size."""
 
 
 class ParallelBuilder(LoopBuilder):

@@ -106,7 +106,7 @@ class _Item:
         axes = self.group.box.axes
         with builder.when(self._below([axis.valid for axis in axes])):
             source = self._index(self.group.box.source_index())
-            local = self._value(self._at(self.steps) + self.first)
+            local = self._local(0)
             if self.run.lanes == 1:
                 builder.store(builder.load(buffers.source, source), self.group.local, local)
                 return
@@ -130,16 +130,13 @@ class _Item:
         valid = [axis.extent if axis.is_full else axis.valid for axis in axes]
         partial = [i for i, axis in enumerate(axes) if not axis.is_full]
         condition = self._below(valid, partial, lane)
-        return builder.load_or(
-            condition, self.group.local, self._value(self._at(self._digits(lane))), self.group.buffers.pad
-        )
+        return builder.load_or(condition, self.group.local, self._local(lane), self.group.buffers.pad)
 
     def _digits(self, lane: int) -> dict[int, AffineExpr]:
         """The step in the tile of every axis that has several."""
         digits, below = dict(self.steps), 1
-        place = self.first + lane if lane else self.first
         for i in self.run.axes:
-            digits[i] = (place // below) % self.group.tile.steps[i]
+            digits[i] = ((self.first + lane) // below) % self.group.tile.steps[i]
             below *= self.group.tile.steps[i]
         return digits
 
@@ -155,10 +152,14 @@ class _Item:
         """A place in the side that runs: what is not in the run is linear in the axes, the run itself has stride 1."""
         return self._value(affine.substitute(expr, self._axes(self.steps)) + self.first)
 
-    def _at(self, digits: dict[int, AffineExpr]) -> AffineExpr:
-        """Where steps of axes lie in local memory."""
-        strides = self.group.tile.strides
-        return sum((digit * strides[i] for i, digit in digits.items()), AffineExpr.constant(0))
+    def _local(self, lane: int) -> SSAValue:
+        """Where an element lies in local memory."""
+        tile, below = self.group.tile, 1
+        place = sum((step * tile.strides[i] for i, step in self.steps.items()), AffineExpr.constant(0))
+        for stride, count in tile.places(self.run):
+            place += ((self.first + lane) // below) % count * stride
+            below *= count
+        return self._value(place)
 
     def _below(self, limits: Sequence[int], wanted: Sequence[int] | None = None, lane: int = 0) -> SSAValue | None:
         """Whether the step of every axis is below its limit; None where it is certain."""
