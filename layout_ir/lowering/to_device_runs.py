@@ -46,7 +46,8 @@ def common_run(box: Box, element_bytes: int) -> CommonRun | None:
         return None
     most = RUN_BYTES // element_bytes
     read, written = (_lanes(box, position, most, side) for side in (0, 1))
-    if box.axes[position].is_full and (both := math.gcd(read, written)) >= min(ONE_BY_ONE, max(read, written)) > 1:
+    both = math.gcd(read, written, box.axes[position].valid)
+    if both >= min(ONE_BY_ONE, max(read, written)) > 1:
         return CommonRun(position, both, True, True)
     if written > 1:
         return CommonRun(position, math.gcd(written, ONE_BY_ONE), False, True)
@@ -74,13 +75,11 @@ def emit_parallel_runs(builder: ParallelBuilder, box: Box, buffers: Buffers, run
     with ExitStack() as stack:
         indices = builder.parallel(stack, [axis.extent for axis in steps.axes], [axis.name for axis in steps.axes])
         step = _Step(builder, box, steps, buffers, run, indices)
-        others = [
-            builder.compare(index, "ult", builder.constant(axis.valid))
-            for i, (axis, index) in enumerate(zip(box.axes, indices, strict=True))
-            if i != run.axis and not axis.is_full
-        ]
-        if others:
-            builder.choose(builder.all_hold(others), step.copy, step.fill)
+        limits = [axis.valid // run.lanes if i == run.axis else axis.valid for i, axis in enumerate(box.axes)]
+        partial = [i for i, axis in enumerate(box.axes) if not axis.is_full and (i != run.axis or run.reads_vectors)]
+        if partial:
+            inside = [builder.compare(indices[i], "ult", builder.constant(limits[i])) for i in partial]
+            builder.choose(builder.all_hold(inside), step.copy, step.fill)
         else:
             step.copy()
 

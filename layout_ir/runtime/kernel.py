@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.element_type import ElementType
@@ -74,8 +74,7 @@ class Kernel:
     def __call__(self, *buffers: npt.NDArray[Any]) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]:
         """Run on `buffers`; raises `LayoutError` where one does not fit."""
         if len(buffers) != len(self._checks):
-            names = ", ".join(argument.name for argument in self.arguments)
-            raise LayoutError(f"{self.name}: expected {len(self._checks)} buffers ({names}), got {len(buffers)}")
+            self._refuse_count(len(buffers))
         addresses: list[int] = []
         for (argument, width, size), buffer in zip(self._checks, buffers, strict=True):
             try:
@@ -114,6 +113,10 @@ class Kernel:
                 f"{self.name}: expected buffers that do not overlap, got {first[0].name} and {second[0].name} "
                 "in the same memory"
             )
+
+    def _refuse_count(self, count: int) -> NoReturn:
+        names = ", ".join(argument.name for argument in self.arguments)
+        raise LayoutError(f"{self.name}: expected {len(self.arguments)} buffers ({names}), got {count}")
 
     def _refuse(self, argument: KernelArgument, buffer: object) -> None:
         """Raise the error that says why `buffer` cannot be `argument`."""

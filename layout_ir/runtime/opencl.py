@@ -13,7 +13,7 @@ from layout_ir.backends.opencl_host import Allocate, Copy, Launch, Release
 from layout_ir.errors import LayoutError
 from layout_ir.runtime.kernel import Kernel, KernelArgument
 from layout_ir.runtime.opencl_devices import choose_device, pyopencl, tuning_of
-from layout_ir.runtime.opencl_memory import Place, Session, check_given, overlap
+from layout_ir.runtime.opencl_memory import CHANNELS, Place, Session, check_given, overlap
 from layout_ir.runtime.opencl_module import DeviceProgram, device_programs
 from layout_ir.runtime.opencl_program import LoadedProgram, load_program
 
@@ -87,22 +87,31 @@ class DeviceKernel(Kernel):
 
     def __call__(self, *buffers: Any) -> Any:
         """Run on `buffers`; raises `LayoutError` where one does not fit, or the device fails."""
-        cl = pyopencl()
-        given = [isinstance(buffer, cl.MemoryObjectHolder) for buffer in buffers]
-        if not any(given) or len(buffers) != len(self.arguments):
+        if all(map(is_array, buffers)) or len(buffers) != len(self.arguments):
             return super().__call__(*buffers)
-        for argument, buffer, is_memory in zip(self.arguments, buffers, given, strict=True):
-            if not is_memory:
-                self._check_array(argument, buffer)
-        self._check_apart(buffers)
-        contexts = [buffer.context for buffer, is_memory in zip(buffers, given, strict=True) if is_memory]
-        if any(context != contexts[0] for context in contexts):
-            raise LayoutError(f"{self.name}: expected buffers of one OpenCL context, got several contexts")
-        where = session(self.device, contexts[0])
-        images = self._images or any(isinstance(buffer, cl.Image) for buffer in buffers)
-        self._run(where, self._program(where.device, images), buffers)
+        self._check_buffers(buffers)
+        where, program = self._place(buffers)
+        self._run(where, program, buffers)
         written = [buffer for argument, buffer in zip(self.arguments, buffers, strict=True) if argument.is_written]
         return written[0] if len(written) == 1 else tuple(written)
+
+    def _place(self, buffers: Sequence[Any]) -> tuple[Session, DeviceProgram]:
+        """Where a call on memory of a device runs, and what; raises `LayoutError` for what does not go together."""
+        cl = pyopencl()
+        self._check_apart(buffers)
+        contexts = [buffer.context for buffer in buffers if not is_array(buffer)]
+        if any(context != contexts[0] for context in contexts):
+            raise LayoutError(f"{self.name}: expected buffers of one OpenCL context, got several contexts")
+        where = session(self.device, contexts[0] if contexts else None)
+        images = self._images or any(isinstance(buffer, cl.Image) for buffer in buffers)
+        return where, self._program(where.device, images)
+
+    def _check_buffers(self, buffers: Sequence[Any]) -> None:
+        """Raise `LayoutError` for anything but memory of a device and arrays that fit."""
+        memory = pyopencl().MemoryObjectHolder
+        for argument, buffer in zip(self.arguments, buffers, strict=True):
+            if not isinstance(buffer, memory):
+                self._check_array(argument, buffer)
 
     def _check_array(self, argument: KernelArgument, array: Any) -> None:
         fits = (
@@ -127,13 +136,26 @@ class DeviceKernel(Kernel):
                     f"{self.name}: expected buffers that do not overlap, got {names} in the same memory of the device"
                 )
 
-    def ready(self, *buffers: npt.NDArray[Any]) -> Callable[[], object]:
-        """A call on copies of arrays that lie on the device, and stay there."""
-        where = session(self.device)
-        program = self._program(where.device, self._images)
+    def ready(self, *buffers: Any) -> Callable[[], object]:
+        """
+        A call that was checked once: it launches the kernels and waits for them, and does no more.
+
+        Memory of the device is used as it is; of arrays it takes copies that lie on the device and stay there. Raises
+        `LayoutError` as a call does, and for an image that would have to be converted every time.
+        """
+        if len(buffers) != len(self.arguments):
+            self._refuse_count(len(buffers))
+        self._check_buffers(buffers)
+        where, program = self._place(buffers)
         with _device_errors(self.name, where.device):
             pairs = zip(program.places, buffers, strict=False)
-            memory = [where.upload(place, bytes_of(buffer)[: place.bytes]) for place, buffer in pairs]
+            memory = [_on_device(where, place, buffer, i in program.written) for i, (place, buffer) in enumerate(pairs)]
+        for place, buffer, used in zip(program.places, buffers, memory, strict=False):
+            if not is_array(buffer) and used is not buffer:
+                raise LayoutError(
+                    f"{place.name}: expected an image of RGBA pixels with channels of type "
+                    f"{CHANNELS[place.element_bytes]}, which the kernel takes as it is"
+                )
 
         def call() -> None:
             with self._lock, _device_errors(self.name, where.device):

@@ -162,3 +162,16 @@ def test_an_image_is_no_buffer() -> None:
     kernel = li.compile_reorder("NC", "CN", shape=(4, 4), dtype="f32", target="opencl")
     with pytest.raises(li.LayoutError, match="destination: expected a buffer, as its layout is not that of an image"):
         kernel(np.zeros((4, 4), np.float32), image_of(context, (4, 1), "UNSIGNED_INT32"))
+
+
+def test_a_call_on_images_is_ready_where_the_kernel_takes_them_as_they_are() -> None:
+    there = Reorder(li.layout("NCHW"), li.layout("mace:IN_OUT_CHANNEL", **IMAGE), SHAPE)
+    pack = li.compile_reorder("NCHW", there.destination, shape=SHAPE, dtype="f32", target="opencl", images=True)
+    source, expected = storages(there)
+    context = pyopencl().Context([working_device()])
+    size = there.destination.index_map(SHAPE, "f32").image_size
+    image = image_of(context, size, "UNSIGNED_INT32", sentinels(there))
+    pack.ready(source, image)()
+    assert content_of(context, image, expected).tobytes() == expected.tobytes()
+    with pytest.raises(li.LayoutError, match="expected an image of RGBA pixels with channels of type UNSIGNED_INT32"):
+        pack.ready(source, image_of(context, size, "FLOAT"))

@@ -108,6 +108,32 @@ def test_a_call_that_is_measured_leaves_the_arrays_alone() -> None:
     assert not result.any()
 
 
+def test_a_call_that_is_ready_works_on_memory_of_the_device_as_often_as_wanted() -> None:
+    cl = pyopencl()
+    context = cl.Context([working_device()])
+    source, destination = buffer_of(context, floats()), buffer_of(context, np.zeros((3, 2, 5), np.float32))
+    call = transpose().ready(source, destination)
+    result = np.empty((3, 2, 5), np.float32)
+    with cl.CommandQueue(context) as queue:
+        for values in (floats(), floats() + 1):
+            cl.enqueue_copy(queue, source, values)
+            queue.finish()
+            call()
+            cl.enqueue_copy(queue, result, destination)
+            assert (result == values.transpose(2, 0, 1)).all()
+
+
+def test_a_call_is_ready_for_what_a_call_takes_only() -> None:
+    cl = pyopencl()
+    memory = buffer_of(cl.Context([working_device()]), floats())
+    with pytest.raises(li.LayoutError, match=r"expected 2 buffers \(source, result\), got 1"):
+        transpose().ready(memory)
+    with pytest.raises(li.LayoutError, match="expected buffers that do not overlap"):
+        transpose().ready(memory, memory)
+    with pytest.raises(li.LayoutError, match="expected a numpy array, got list"):
+        transpose().ready(memory, [0.0] * 30)
+
+
 def test_a_buffer_may_be_longer_and_what_is_behind_stays() -> None:
     cl = pyopencl()
     context = cl.Context([working_device()])
