@@ -43,11 +43,14 @@ class Request:
 
     def find(self) -> Kernel | None:
         """The kernel that was kept for the same request, if all of it is still there."""
-        path = self._path()
+        try:
+            path = self._path()
+        except LayoutError:  # no compiler, which is said after what is wrong with the request itself
+            return None
         try:
             kept = json.loads(path.read_text(encoding="utf-8")) if path else None
             return None if kept is None else self._kernel(kept)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # gone, or half of it
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # gone, or half of it
             return None
 
     def keep(self, kernel: Kernel) -> None:

@@ -132,7 +132,11 @@ def test_another_package_or_compiler_keeps_its_own(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     "ending, text",
-    [(".so", None), (".c", None), *((".json", text) for text in (None, "", "{", "[]", "{}", '{"library": 3}'))],
+    [
+        (".so", None),
+        (".c", None),
+        *((".json", text) for text in (None, "", "{", "[]", "{}", '{"library": 3}', "[" * 10**5)),
+    ],
 )
 def test_what_is_damaged_is_made_again(
     ending: str, text: str | None, own_cache: Path, monkeypatch: pytest.MonkeyPatch
@@ -215,6 +219,17 @@ def test_loops_for_a_compiler_that_failed_are_not_kept(monkeypatch: pytest.Monke
     forget()
     assert REQUEST.find() is None
     assert asked_for(REQUEST).source != scalar.source
+
+
+def test_without_a_compiler_what_is_wrong_with_the_request_is_said_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(li.LayoutError, match="expected a C compiler"):
+        asked_for(REQUEST)
+    with pytest.raises(li.LayoutError, match="rank"):
+        asked_for(replace(REQUEST, shape=(2, 5, 3)))
 
 
 def test_threads_are_checked() -> None:
