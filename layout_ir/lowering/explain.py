@@ -21,6 +21,7 @@ from layout_ir.layouts.unknown_plan import plan_copy, source_size
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.medium_copies import schedule_at_lines
 from layout_ir.lowering.panel_requests import asked_region, asked_rows, ends_ahead
 from layout_ir.lowering.parts import WRITES_PARTS, split
 from layout_ir.lowering.resolve import ResolvePass
@@ -64,19 +65,21 @@ def explain_module(context: Context, module: ModuleOp, target: Target) -> str:
 def _copy(op: CopyOp, target: Target) -> list[str]:
     source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
     width = element_type_of(op.source.type).bytes
-    plan = plan_copy(source, destination, not isinstance(op.pad, UndefAttr))
+    writes_pads = not isinstance(op.pad, UndefAttr)
+    plan = plan_copy(source, destination, writes_pads)
     lines = [f"fill {plan.fill_first} elements with the pad value"] if plan.fill_first is not None else []
     if target.vector_bytes < 2 * width:
         lines += [f"{box}: scalar loops" for box in plan.boxes]
         return [readable(line, plan.unknown) for line in lines]
-    schedule = choose_schedule(target, width, destination.cell_count, source.size)
+    size = source_size(source, plan)
+    usual = choose_schedule(target, width, destination.cell_count, source.size)
+    at_lines = schedule_at_lines(target, plan, width, destination.cell_count, size, writes_pads)
+    schedule = at_lines or usual
     if plan.unknown is None:
         lines.append(str(schedule))
     else:  # a kernel looks at its sizes before it streams, or before it takes tiles at all
         schedule = replace(schedule, streams=False, prefetches=False, panels=False)
         lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
-    writes_pads = not isinstance(op.pad, UndefAttr)
-    size = source_size(source, plan)
     by_themselves: list[Box] = []
     elsewhere: list[str] = []
     for part in split(plan.boxes, size, schedule, writes_pads):
@@ -86,15 +89,27 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         if part.at_line is None:
             by_themselves += part.group.boxes
         lines += _panel(part.at_line, schedule, part.fault)
+        if at_lines is not None:
+            continue
         elsewhere += _staged(part.staged, schedule) or _panel(part.panel, inside_of_lines(schedule), WRITES_PARTS)
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, size)
-    if known and not moves_alike(by_themselves, schedule, size):
+    if at_lines is not None:
+        elsewhere = _elsewhere(plan.boxes, usual, size, writes_pads)
+    elif known and not moves_alike(by_themselves, schedule, size):
         elsewhere += _by_tiles(by_themselves, inside_of_lines(schedule), size)
     if elsewhere:
         lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
     return [readable(line, plan.unknown) for line in lines]
+
+
+def _elsewhere(boxes: Sequence[Box], schedule: Schedule, source_size: int, writes_pads: bool) -> list[str]:
+    """The lines of a copy in the caches to a destination that does not begin at a line."""
+    alone = [box for part in split(boxes, source_size, schedule, writes_pads) for box in part.group.boxes]
+    if moves_alike(alone, schedule, source_size):
+        return [str(schedule), *_by_tiles(with_walks(alone, schedule, source_size, writes_pads), schedule, source_size)]
+    return [str(schedule), *_by_tiles(alone, inside_of_lines(schedule), source_size)]
 
 
 def _by_tiles(boxes: Sequence[TiledWalk | Box], schedule: Schedule, source_size: int) -> list[str]:

@@ -31,12 +31,13 @@ from layout_ir.layouts.unknown_plan import plan_copy, source_size
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.extent_values import ExtentValues
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
+from layout_ir.lowering.medium_copies import schedule_at_lines
 from layout_ir.lowering.quantities import Unknown
-from layout_ir.lowering.schedule import Schedule, choose_schedule
+from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
-from layout_ir.lowering.vector_loops import emit_vector_boxes
+from layout_ir.lowering.vector_loops import emit_by_start, emit_vector_boxes
 
 
 def storage_element_type(element: Attribute) -> Attribute:
@@ -74,12 +75,15 @@ class LowerCopy(RewritePattern):
         self._constants: dict[Block, Constants] = {}
         self._extents: dict[Block, ExtentValues] = {}
 
-    def _schedule(self, op: CopyOp) -> Schedule | None:
-        source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
-        element_bytes = element_type_of(op.source.type).bytes
-        if self._vector_bytes < 2 * element_bytes:
-            return None
-        return choose_schedule(self._target, element_bytes, destination.cell_count, source.size)
+    def _emit_vectors(self, builder: LoopBuilder, op: CopyOp, plan: CopyPlan, buffers: Buffers) -> None:
+        width, cells = element_type_of(op.source.type).bytes, index_map_of(op.destination.type).cell_count
+        usual = choose_schedule(self._target, width, cells, index_map_of(op.source.type).size)
+        writes_pads = buffers.pad is not None
+        at_lines = schedule_at_lines(self._target, plan, width, cells, buffers.source_size, writes_pads)
+        if at_lines is None:
+            emit_vector_boxes(builder, plan.boxes, buffers, usual)
+        else:
+            emit_by_start(builder, plan.boxes, buffers, at_lines, usual)
 
     def _constants_of(self, op: CopyOp) -> Constants:
         body = op.parent_block()
@@ -127,9 +131,8 @@ class LowerCopy(RewritePattern):
         if plan.fill_first is not None and pad is not None:
             with builder.loop(0, plan.fill_first, "cell") as cell:
                 builder.store(pad, destination, cell)
-        schedule = self._schedule(op)
-        if schedule is not None:
-            emit_vector_boxes(builder, plan.boxes, buffers, schedule)
+        if self._vector_bytes >= 2 * element_type_of(op.source.type).bytes:
+            self._emit_vectors(builder, op, plan, buffers)
         else:
             for box in plan.boxes:
                 emit_box(builder, box, buffers, self._target.threads)

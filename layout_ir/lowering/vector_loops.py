@@ -42,6 +42,21 @@ def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffe
     emitter.by_start([part for part in parts if not part.is_by_panels])
 
 
+def emit_by_start(
+    builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, at_lines: Schedule, usual: Schedule
+) -> None:
+    """The same with a schedule of its own for a destination that begins at a cache line."""
+    writes_pads = buffers.pad is not None
+
+    def emit_at_lines() -> None:
+        _Emitter(builder, buffers, at_lines).at_line(list(split(boxes, buffers.source_size, at_lines, writes_pads)))
+
+    def emit_elsewhere() -> None:
+        _Emitter(builder, buffers, usual).elsewhere(list(split(boxes, buffers.source_size, usual, writes_pads)))
+
+    emit_where(builder, [begins_at_line(builder, buffers.destination)], emit_at_lines, emit_elsewhere)
+
+
 @dataclass(frozen=True)
 class _Emitter:
     """Emits the parts of a plan that may go by tiles."""
@@ -118,15 +133,26 @@ class _Emitter:
 
     def by_start(self, parts: Sequence[Part]) -> None:
         """Parts that a destination which begins at a line gets by tiles or by other panels than any other."""
-        boxes = [box for part in parts for box in part.group.boxes]
-        is_by_tiles = not any(part.panel or part.staged for part in parts)
-        if is_by_tiles and moves_alike(boxes, self.schedule, self.buffers.source_size):
-            self._by_tiles(boxes)
+        if self._go_alike(parts):
+            self._by_tiles(_boxes_of(parts))
             return
         at_line = begins_at_line(self.builder, self.buffers.destination)
-        emit_where(self.builder, [at_line], lambda: self._at_line(parts), lambda: self._inside_of_lines(parts))
+        emit_where(self.builder, [at_line], lambda: self.at_line(parts), lambda: self._inside_of_lines(parts))
 
-    def _at_line(self, parts: Sequence[Part]) -> None:
+    def elsewhere(self, parts: Sequence[Part]) -> None:
+        """Parts of a destination that does not begin at a line."""
+        if self._go_alike(parts):
+            self._by_tiles(_boxes_of(parts))
+        else:
+            self._inside_of_lines(parts)
+
+    def _go_alike(self, parts: Sequence[Part]) -> bool:
+        """Whether tiles move all parts in the same way wherever the destination begins."""
+        is_by_tiles = not any(part.panel or part.staged for part in parts)
+        return is_by_tiles and moves_alike(_boxes_of(parts), self.schedule, self.buffers.source_size)
+
+    def at_line(self, parts: Sequence[Part]) -> None:
+        """Parts of a destination that begins at a line."""
         for part in parts:
             self.by_panels(part.at_line)
         self._by_tiles([box for part in parts if part.at_line is None for box in part.group.boxes])
@@ -150,6 +176,10 @@ class _Emitter:
                 emit_walk(self.builder, one, self.buffers, self.schedule)
             else:
                 emit_part(self.builder, one, self.buffers, self.schedule)
+
+
+def _boxes_of(parts: Sequence[Part]) -> list[Box]:
+    return [box for part in parts for box in part.group.boxes]
 
 
 def inside_of_lines(schedule: Schedule) -> Schedule:

@@ -1,0 +1,57 @@
+"""Copies that leave a near cache, but not the last one: which of them had better go past the caches all the same."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from layout_ir.layouts.plan import Box, CopyPlan
+from layout_ir.lowering.parts import Part, split
+from layout_ir.lowering.processor_model import MODELS
+from layout_ir.lowering.schedule import Schedule, choose_schedule
+from layout_ir.lowering.target import Target
+from layout_ir.lowering.tile_choice import tile_of
+
+
+def schedule_at_lines(
+    target: Target, plan: CopyPlan, element_bytes: int, cells: int, source_size: int, writes_pads: bool
+) -> Schedule | None:
+    """
+    How a plan that writes `cells` goes past the caches to a destination that begins at a line; None where it does not.
+
+    Where threads share a copy, each has a near cache of its own, and how many there are is not known. Sizes that are
+    not known are compared with one limit only.
+    """
+    limits, size = MODELS[target.processor].medium_bytes, cells * element_bytes
+    is_chosen = target.stream_bytes is not None or target.preferences.streams is not None
+    if limits is None or is_chosen or target.threads or not target.panels or plan.unknown is not None:
+        return None
+    runs_bytes, lines_bytes = limits
+    if not runs_bytes <= size < MODELS[target.processor].stream_bytes:
+        return None
+    schedule = choose_schedule(replace(target, stream_bytes=runs_bytes), element_bytes, cells, cells)
+    least = 1 if size >= lines_bytes else 2
+    parts = split(plan.boxes, source_size, schedule, writes_pads)
+    is_faster = schedule.streams and all(_writes_runs(part, schedule, source_size, least) for part in parts)
+    return schedule if is_faster else None
+
+
+def _writes_runs(part: Part, schedule: Schedule, source_size: int, least: int) -> bool:
+    """
+    Whether a part writes runs of so many whole lines: by tiles alone, or by panels for what several boxes share.
+
+    Panels of a single box are slower than tiles in the caches, until the last one is full.
+    """
+    if part.fault:
+        return len(part.group.boxes) > 1
+    return all(_lines_of_run(box, schedule, source_size) >= least for box in part.group.boxes)
+
+
+def _lines_of_run(box: Box, schedule: Schedule, source_size: int) -> float:
+    """How many lines, in the mean, the tile of a box writes one behind the other."""
+    tile = tile_of(box, schedule, source_size)
+    if tile is None:
+        return 0
+    places = sorted(store.offset for store in tile.network.stores)
+    runs = 1 + sum(behind - place != schedule.lanes for place, behind in itertools.pairwise(places))
+    return len(places) / runs

@@ -1,0 +1,98 @@
+"""Copies that leave a near cache: past all caches where tiles write runs of lines, and right wherever they begin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import layout_ir as li
+from layout_ir.interpreter.reference import reorder_reference
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.planner import make_plan
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.medium_copies import schedule_at_lines
+from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.target import Preferences, Target
+from layout_ir.runtime.module import lower_to_c
+
+TARGET = Target(64, panels=True, processor=SAPPHIRE_RAPIDS)
+MIB = 1 << 20
+BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
+
+
+def schedule(names: tuple[str, str], shape: tuple[int, ...], target: Target = TARGET) -> Schedule | None:
+    left, right = (li.layout(name).index_map(shape, "f32") for name in names)
+    plan = make_plan(left, right)
+    return schedule_at_lines(target, plan, 4, right.cell_count, left.storage_size, writes_pads=True)
+
+
+def shape_of(mebibytes: float, channels: int = 64) -> tuple[int, ...]:
+    return (1, channels, int(mebibytes * MIB / 4 / channels / 64), 64)
+
+
+@pytest.mark.parametrize("destination, mebibytes, is_past", [
+    *[(BLOCKS, 1.5, False), (BLOCKS, 2, True), (BLOCKS, 20, True)],
+    *[(PIXELS, 2, False), (PIXELS, 7.5, False), (PIXELS, 8, True)],
+])  # fmt: skip
+def test_runs_of_lines_go_past_the_caches_before_single_lines_do(
+    destination: str, mebibytes: float, is_past: bool
+) -> None:
+    found = schedule(("NCHW", destination), shape_of(mebibytes))
+    assert (found is not None) == is_past
+    assert found is None or found.streams
+
+
+def test_pads_that_tiles_would_write_in_a_second_pass_do_so_by_panels() -> None:
+    assert schedule(("onednn:adbc", "onednn:aBdc64b"), (240, 16, 16, 17)) is not None
+
+
+@pytest.mark.parametrize("target", [
+    replace(TARGET, threads=True),
+    replace(TARGET, processor=ICE_LAKE),
+    replace(TARGET, vector_bytes=32, register_bytes=32),
+    replace(TARGET, panels=False),
+    replace(TARGET, stream_bytes=24 * MIB),
+    replace(TARGET, preferences=Preferences(streams=False)),
+])  # fmt: skip
+def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
+    assert schedule(("NCHW", BLOCKS), shape_of(4), target) is None
+
+
+def test_a_copy_of_single_parts_of_lines_stays_in_the_caches() -> None:
+    assert schedule(("onednn:ab", "onednn:ba"), (1501, 1000)) is None
+
+
+@pytest.mark.parametrize("offset", [0, 16])
+@pytest.mark.parametrize(
+    "names, shape",
+    [
+        (("NCHW", BLOCKS), (3, 35, 80, 64)),
+        (("onednn:adbc", "onednn:aBdc64b"), (30, 16, 16, 18)),
+        (("NCHW", PIXELS), shape_of(8)),
+    ],
+)
+def test_kernels_are_right_wherever_the_destination_begins(
+    names: tuple[str, str], shape: tuple[int, int, int, int], offset: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAYOUT_IR_PROCESSOR", SAPPHIRE_RAPIDS)
+    kernel = li.compile_reorder(names[0], names[1], shape=shape, dtype="f32")
+    left, right = (li.layout(name).index_map(shape, "f32") for name in names)
+    source = np.random.default_rng(0).integers(0, 1 << 32, left.storage_size, np.uint32)
+    expected = np.zeros(right.storage_size, np.uint32)
+    reorder_reference(source, left, right, 0, expected)
+    memory = np.full(4 * expected.size + 2 * LINE_BYTES, 0xA5, np.uint8)
+    start = -memory.ctypes.data % LINE_BYTES + offset
+    kernel(source, memory[start : start + 4 * expected.size].view(np.uint32))
+    assert (memory[start : start + 4 * expected.size].view(np.uint32) == expected).all()
+    assert (memory[:start] == 0xA5).all()
+    assert (memory[start + 4 * expected.size :] == 0xA5).all()
+
+
+def test_the_text_chooses_by_where_the_destination_begins() -> None:
+    module = reorder_module(li.layout("NCHW"), li.layout(BLOCKS), shape_of(2), li.element_type("f32"))
+    medium, usual = (lower_to_c(module, target)[1] for target in (TARGET, replace(TARGET, stream_bytes=24 * MIB)))
+    assert "layout_stream" in medium
+    assert "layout_stream" not in usual
