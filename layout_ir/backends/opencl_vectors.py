@@ -126,8 +126,11 @@ class VectorRules:
     @print_operation.register
     def _(self, op: vector.ExtractOp) -> None:
         self.type_name(op, op.vector.type)
-        pixel = Expression(self._vector(op, op.vector))
         (position,) = op.static_position.get_values()
+        if op.vector in self._lanes and position != DYNAMIC_INDEX:
+            self._printer.define(op.result, self._lanes[op.vector][position])
+            return
+        pixel = Expression(self._vector(op, op.vector))
         if position != DYNAMIC_INDEX:
             self._printer.define(op.result, Expression(f"{pixel}.s{_DIGITS[position]}"))
             return

@@ -107,6 +107,8 @@ class GroupTile:
         """
         strides, pieces, size, elements = [0] * len(self.steps), [1], 1, 1
         for i in (*self.source.axes, *self.rows):
+            if self.steps[i] == 1:
+                continue
             if size > 1 and (i in self.destination.axes or i not in self.source.axes):
                 padded = _odd_words(size, self.element_bytes)
                 if padded > size and i in self.source.axes:

@@ -47,6 +47,7 @@ def common_run(box: Box, element_bytes: int) -> CommonRun | None:
     most = RUN_BYTES // element_bytes
     read, written = (_lanes(box, position, most, side) for side in (0, 1))
     both = math.gcd(read, written, box.axes[position].valid)
+    # vectors of two on both sides take more of them than vectors of four on one
     if both >= min(ONE_BY_ONE, max(read, written)) > 1:
         return CommonRun(position, both, True, True)
     if written > 1:

@@ -42,7 +42,8 @@ def emit_staged_box(builder: ParallelBuilder, box: Box, buffers: Buffers, tile: 
     names = [box.axes[i].name + ("_tile" if tile.steps[i] > 1 else "") for i in order]
     with ExitStack() as groups:
         indices = builder.parallel(groups, [counts[i] for i in order], names)
-        place = memref.AllocaOp.get(kind.element_type, WORD_BYTES, [tile.size], memory_space=LOCAL_SPACE)
+        alignment = max(WORD_BYTES, tile.element_bytes)
+        place = memref.AllocaOp.get(kind.element_type, alignment, [tile.size], memory_space=LOCAL_SPACE)
         local = builder.insert(place).results[0]
         local.name_hint = "tile"
         group = _Group(builder, box, tile, buffers, local, dict(zip(order, indices, strict=True)))

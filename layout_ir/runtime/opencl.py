@@ -120,6 +120,7 @@ class DeviceKernel(Kernel):
             and array.size >= argument.size
             and array.flags.c_contiguous
             and (array.flags.writeable or not argument.is_written)
+            and array.ctypes.data % array.itemsize == 0
         )
         if not fits:
             self._refuse(argument, array)
@@ -147,19 +148,22 @@ class DeviceKernel(Kernel):
             self._refuse_count(len(buffers))
         self._check_buffers(buffers)
         where, program = self._place(buffers)
-        with _device_errors(self.name, where.device):
-            pairs = zip(program.places, buffers, strict=False)
-            memory = [_on_device(where, place, buffer, i in program.written) for i, (place, buffer) in enumerate(pairs)]
-        for place, buffer, used in zip(program.places, buffers, memory, strict=False):
-            if not is_array(buffer) and used is not buffer:
+        places = list(zip(program.places, buffers, strict=False))
+        for place, buffer in places:
+            if not is_array(buffer) and not where.takes(place, buffer):
                 raise LayoutError(
                     f"{place.name}: expected an image of RGBA pixels with channels of type "
                     f"{CHANNELS[place.element_bytes]}, which the kernel takes as it is"
                 )
+        with _device_errors(self.name, where.device):
+            memory = [
+                _on_device(where, place, buffer, i in program.written) for i, (place, buffer) in enumerate(places)
+            ]
+            loaded = _load(where, program)
 
         def call() -> None:
             with self._lock, _device_errors(self.name, where.device):
-                _execute(where, program, memory)
+                _execute(where, program, loaded, memory)
                 where.queue.finish()
 
         return call
@@ -190,7 +194,7 @@ class DeviceKernel(Kernel):
                 _on_device(where, place, buffer, i in program.written)
                 for i, (place, buffer) in enumerate(zip(program.places, buffers, strict=False))
             ]
-            _execute(where, program, memory)
+            _execute(where, program, _load(where, program), memory)
             results: list[tuple[Any, Bytes]] = []
             for i in program.written:
                 if is_array(buffers[i]):
@@ -218,20 +222,18 @@ def bytes_of(array: npt.NDArray[Any]) -> Bytes:
 
 def _on_device(where: Session, place: Place, buffer: Any, is_written: bool) -> Any:
     """What a kernel takes for a caller's array, buffer or image."""
-    cl = pyopencl()
     if is_array(buffer):
         return where.upload(place, bytes_of(buffer)[: place.bytes])
     check_given(place, buffer, is_written)
-    if place.image_size is None or (isinstance(buffer, cl.Image) and where.has_format(place, buffer)):
+    if where.takes(place, buffer):
         return buffer
     memory = where.allocate(place)
     where.copy(place, buffer, memory)
     return memory
 
 
-def _execute(where: Session, program: DeviceProgram, memory: list[Any]) -> None:
+def _execute(where: Session, program: DeviceProgram, loaded: LoadedProgram, memory: list[Any]) -> None:
     """All steps of the host, on the arguments' memory."""
-    loaded = _load(where, program)
     held: dict[int, Any] = dict(enumerate(memory))
     for step in program.host.steps:
         match step:

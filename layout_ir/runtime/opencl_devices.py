@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from threading import Lock
 from typing import Any
 
 from layout_ir.errors import LayoutError
@@ -108,11 +109,15 @@ def pyopencl() -> Any:
         raise LayoutError(f"expected the Python package pyopencl for the target opencl: {error}; {INSTALL}") from None
 
 
+_FILTERS = Lock()
+
+
 @contextmanager
 def quiet_compiler() -> Generator[None]:
     """Do not warn that a driver's compiler said something, as some always do, unless pyopencl is told to show what."""
-    with warnings.catch_warnings():
-        if "PYOPENCL_COMPILER_OUTPUT" not in os.environ:
+    shows = os.environ.get("PYOPENCL_COMPILER_OUTPUT", "").lower() in ("1", "true", "yes", "on", "y", "t")
+    with _FILTERS, warnings.catch_warnings():  # filters belong to the process: two at a time would keep each other's
+        if not shows:
             warnings.simplefilter("ignore", pyopencl().CompilerWarning)
         yield
 

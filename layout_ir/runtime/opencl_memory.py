@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 CHANNELS = {1: "UNSIGNED_INT8", 2: "UNSIGNED_INT16", 4: "UNSIGNED_INT32"}
 """Bytes of an element to the channel type that moves its bits."""
 
+VECTOR_BYTES = 16
+"""The longest vectors that kernels of a GPU read and write; devices want them at multiples of their size."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -115,10 +118,14 @@ class Session:
                 self.copy(place, between, destination)
                 between.release()
 
-    def has_format(self, place: Place, image: Any) -> bool:
-        """Whether kernels can read and write an image as it is."""
+    def takes(self, place: Place, memory: Any) -> bool:
+        """Whether kernels can read and write a caller's buffer or image as it is."""
         cl = pyopencl()
-        return image.format.channel_data_type == getattr(cl.channel_type, CHANNELS[place.element_bytes])
+        if place.image_size is None:
+            return True
+        if not isinstance(memory, cl.Image):
+            return False
+        return memory.format.channel_data_type == getattr(cl.channel_type, CHANNELS[place.element_bytes])
 
 
 def overlap(left: Any, right: Any) -> bool:
@@ -134,6 +141,12 @@ def _extent(memory: Any) -> tuple[int, int, int]:
     return whole.int_ptr, memory.get_info(kinds.OFFSET), memory.get_info(kinds.SIZE)
 
 
+def _behind_vector(memory: Any) -> int:
+    """Bytes from the last multiple of a vector to where a buffer begins: what a device makes begins at one."""
+    host = memory.hostbuf if memory.flags & pyopencl().mem_flags.USE_HOST_PTR else None
+    return 0 if host is None else host.ctypes.data % VECTOR_BYTES
+
+
 def check_given(place: Place, memory: Any, is_written: bool) -> None:
     """Raise `LayoutError` unless a caller's buffer or image can be an argument."""
     cl = pyopencl()
@@ -143,6 +156,11 @@ def check_given(place: Place, memory: Any, is_written: bool) -> None:
     if not isinstance(memory, cl.Image):
         if memory.size < place.bytes:
             raise LayoutError(f"{place.name}: expected a buffer of at least {place.bytes} bytes, got {memory.size}")
+        if (behind := _behind_vector(memory)) != 0:
+            raise LayoutError(
+                f"{place.name}: expected memory of the host at a multiple of {VECTOR_BYTES} bytes for a buffer made "
+                f"with USE_HOST_PTR, got it {behind} bytes behind one"
+            )
         return
     if place.image_size is None:
         raise LayoutError(f"{place.name}: expected a buffer, as its layout is not that of an image; got an image")

@@ -134,6 +134,20 @@ def test_a_call_is_ready_for_what_a_call_takes_only() -> None:
         transpose().ready(memory, [0.0] * 30)
 
 
+def test_memory_of_the_host_has_to_begin_where_vectors_may() -> None:
+    cl = pyopencl()
+    context = cl.Context([working_device()])
+    memory = np.zeros(64, np.float32)
+    start = (-memory.ctypes.data % 64) // 4
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+    memory[start : start + 30] = floats().ravel()
+    result = np.zeros((3, 2, 5), np.float32)
+    transpose()(cl.Buffer(context, flags, hostbuf=memory[start : start + 30]), result)
+    assert (result == floats().transpose(2, 0, 1)).all()
+    with pytest.raises(li.LayoutError, match=r"at a multiple of 16 bytes .*, got it 4 bytes behind one"):
+        transpose()(cl.Buffer(context, flags, hostbuf=memory[start + 1 : start + 31]), result)
+
+
 def test_a_buffer_may_be_longer_and_what_is_behind_stays() -> None:
     cl = pyopencl()
     context = cl.Context([working_device()])
