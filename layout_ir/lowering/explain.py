@@ -72,8 +72,9 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         lines += [f"{box}: scalar loops" for box in plan.boxes]
         return [readable(line, plan.unknown) for line in lines]
     size = source_size(source, plan)
-    usual = choose_schedule(target, width, destination.cell_count, source.size)
-    at_lines = schedule_at_lines(target, plan, width, destination.cell_count, size, writes_pads)
+    cells, elements = destination.cell_count, source.size
+    usual = choose_schedule(target, width, cells, elements)
+    at_lines = schedule_at_lines(target, plan, width, cells, elements, size, writes_pads)
     schedule = at_lines or usual
     if plan.unknown is None:
         lines.append(str(schedule))

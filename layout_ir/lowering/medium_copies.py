@@ -12,24 +12,28 @@ from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 
+PADS = 4
+"""Cells for an element from which on a copy writes pads above all: what it reads is small, and stays in a near cache."""
+
 
 def schedule_at_lines(
-    target: Target, plan: CopyPlan, element_bytes: int, cells: int, source_size: int, writes_pads: bool
+    target: Target, plan: CopyPlan, element_bytes: int, cells: int, elements: int, source_size: int, writes_pads: bool
 ) -> Schedule | None:
     """
-    How a plan that writes `cells` goes past the caches to a destination that begins at a line; None where it does not.
+    How a plan that writes `cells` and reads `elements` goes past the caches to a destination at a line; None if not so.
 
     Where threads share a copy, each has a near cache of its own, and how many there are is not known. Sizes that are
     not known are compared with one limit only.
     """
-    limits, size = MODELS[target.processor].medium_bytes, cells * element_bytes
+    limits = MODELS[target.processor].medium_bytes
+    size = (cells + elements) * element_bytes // 2  # both sides share a cache
     is_chosen = target.stream_bytes is not None or target.preferences.streams is not None
     if limits is None or is_chosen or target.threads or not target.panels or plan.unknown is not None:
         return None
     runs_bytes, lines_bytes = limits
-    if not runs_bytes <= size < MODELS[target.processor].stream_bytes:
+    if PADS * elements < cells or size < runs_bytes or cells * element_bytes >= MODELS[target.processor].stream_bytes:
         return None
-    schedule = choose_schedule(replace(target, stream_bytes=runs_bytes), element_bytes, cells, cells)
+    schedule = choose_schedule(replace(target, stream_bytes=1), element_bytes, cells, elements)
     least = 1 if size >= lines_bytes else 2
     parts = split(plan.boxes, source_size, schedule, writes_pads)
     is_faster = schedule.streams and all(_writes_runs(part, schedule, source_size, least) for part in parts)

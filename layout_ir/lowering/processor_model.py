@@ -26,7 +26,8 @@ class ProcessorModel:
 
     medium_bytes: tuple[int, int] | None = None
     """
-    The same for a destination at a line that one thread writes, in runs of several lines or by single ones.
+    The same for a destination at a line that one thread writes, in runs of several lines or by single ones: the mean of
+    both sides.
 
     None where there are no other limits. On Emerald Rapids the second level cache holds 2 MiB, and the third is so far
     that memory is no slower: with these limits 33 copies of 2.5 MiB of f32 are 1.27 times as fast in the mean, at worst

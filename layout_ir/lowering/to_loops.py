@@ -77,9 +77,9 @@ class LowerCopy(RewritePattern):
 
     def _emit_vectors(self, builder: LoopBuilder, op: CopyOp, plan: CopyPlan, buffers: Buffers) -> None:
         width, cells = element_type_of(op.source.type).bytes, index_map_of(op.destination.type).cell_count
-        usual = choose_schedule(self._target, width, cells, index_map_of(op.source.type).size)
-        writes_pads = buffers.pad is not None
-        at_lines = schedule_at_lines(self._target, plan, width, cells, buffers.source_size, writes_pads)
+        elements, writes_pads = index_map_of(op.source.type).size, buffers.pad is not None
+        usual = choose_schedule(self._target, width, cells, elements)
+        at_lines = schedule_at_lines(self._target, plan, width, cells, elements, buffers.source_size, writes_pads)
         if at_lines is None:
             emit_vector_boxes(builder, plan.boxes, buffers, usual)
         else:

@@ -26,7 +26,7 @@ BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
 def schedule(names: tuple[str, str], shape: tuple[int, ...], target: Target = TARGET) -> Schedule | None:
     left, right = (li.layout(name).index_map(shape, "f32") for name in names)
     plan = make_plan(left, right)
-    return schedule_at_lines(target, plan, 4, right.cell_count, left.storage_size, writes_pads=True)
+    return schedule_at_lines(target, plan, 4, right.cell_count, left.size, left.storage_size, writes_pads=True)
 
 
 def shape_of(mebibytes: float, channels: int = 64) -> tuple[int, ...]:
@@ -47,6 +47,12 @@ def test_runs_of_lines_go_past_the_caches_before_single_lines_do(
 
 def test_pads_that_tiles_would_write_in_a_second_pass_do_so_by_panels() -> None:
     assert schedule(("onednn:adbc", "onednn:aBdc64b"), (240, 16, 16, 17)) is not None
+
+
+def test_a_small_source_leaves_room_for_a_larger_destination() -> None:
+    names = "onednn:bacd", "onednn:aCdb32c"
+    assert schedule(names, (100, 16, 3, 48)) is None
+    assert schedule(names, (100, 16, 16, 48)) is not None
 
 
 @pytest.mark.parametrize("target", [
