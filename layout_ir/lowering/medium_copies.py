@@ -13,7 +13,7 @@ from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 
 PADS = 4
-"""Cells for an element from which on a copy writes pads above all: what it reads is small, and stays in a near cache."""
+"""Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
 
 
 def schedule_at_lines(
