@@ -31,7 +31,7 @@ from layout_ir.layouts.unknown_plan import plan_copy, source_size
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.extent_values import ExtentValues
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
-from layout_ir.lowering.medium_copies import schedule_at_lines
+from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import LoopOptions, Target
@@ -79,6 +79,8 @@ class LowerCopy(RewritePattern):
         width, cells = element_type_of(op.source.type).bytes, index_map_of(op.destination.type).cell_count
         elements, writes_pads = index_map_of(op.source.type).size, buffers.pad is not None
         usual = choose_schedule(self._target, width, cells, elements)
+        if plan.unknown is not None:
+            usual = for_any_size(self._target, usual)
         at_lines = schedule_at_lines(self._target, plan, width, cells, elements, buffers.source_size, writes_pads)
         if at_lines is None:
             emit_vector_boxes(builder, plan.boxes, buffers, usual)

@@ -12,9 +12,9 @@ from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.medium_copies import schedule_at_lines
+from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
 from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
-from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -65,6 +65,13 @@ def test_a_small_source_leaves_room_for_a_larger_destination() -> None:
 ])  # fmt: skip
 def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
     assert schedule(("NCHW", BLOCKS), shape_of(4), target) is None
+
+
+def test_kernels_for_any_size_compare_it_with_the_lower_limit() -> None:
+    usual = choose_schedule(TARGET, 4, 1 << 20, 1 << 20)
+    assert for_any_size(TARGET, usual).stream_bytes == 2 * MIB
+    for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
+        assert for_any_size(other, usual) == usual
 
 
 def test_a_copy_of_single_parts_of_lines_stays_in_the_caches() -> None:
