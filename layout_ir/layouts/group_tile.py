@@ -105,7 +105,8 @@ class GroupTile:
         Neighbouring work items write what lies along the destination's axes. Steps of these are an odd number of words
         apart where they are whole words at all, so that they lie in different banks.
         """
-        strides, pieces, size, elements = [0] * len(self.steps), [1], 1, 1
+        strides, size, elements = [0] * len(self.steps), 1, 1
+        pieces: list[int] = []
         for i in (*self.source.axes, *self.rows):
             if self.steps[i] == 1:
                 continue
@@ -117,7 +118,7 @@ class GroupTile:
             strides[i] = size
             size *= self.steps[i]
             elements *= self.steps[i]
-        return tuple(strides), size, tuple(pieces[1:])
+        return tuple(strides), size, tuple(pieces)
 
 
 def most_bytes(side: int) -> int:

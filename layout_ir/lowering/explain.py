@@ -75,7 +75,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     cells, elements = destination.cell_count, source.size
     usual = choose_schedule(target, width, cells, elements)
     at_lines = schedule_at_lines(target, plan, width, cells, elements, size, writes_pads)
-    schedule = at_lines or usual
+    schedule = usual if at_lines is None else at_lines.schedule
     if plan.unknown is None:
         lines.append(str(schedule))
     else:  # a kernel looks at its sizes before it streams, or before it takes tiles at all
@@ -83,7 +83,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
     by_themselves: list[Box] = []
     elsewhere: list[str] = []
-    for part in split(plan.boxes, size, schedule, writes_pads):
+    for part in split(plan.boxes, size, schedule, writes_pads) if at_lines is None else at_lines.parts:
         if part.is_by_panels:
             lines += _panel(part.panel, schedule, part.fault)
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.lowering.parts import Part, split
@@ -16,9 +16,18 @@ PADS = 4
 """Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
 
 
+@dataclass(frozen=True)
+class AtLines:
+    """How a copy goes to a destination that begins at a line."""
+
+    schedule: Schedule
+    parts: tuple[Part, ...]
+    """All boxes of the plan, as they are moved with this schedule."""
+
+
 def schedule_at_lines(
     target: Target, plan: CopyPlan, element_bytes: int, cells: int, elements: int, source_size: int, writes_pads: bool
-) -> Schedule | None:
+) -> AtLines | None:
     """
     How a plan that writes `cells` and reads `elements` goes past the caches to a destination at a line; None if not so.
 
@@ -34,9 +43,14 @@ def schedule_at_lines(
         return None
     schedule = choose_schedule(replace(target, stream_bytes=1), element_bytes, cells, elements)
     least = 1 if size >= lines_bytes else 2
-    parts = split(plan.boxes, source_size, schedule, writes_pads)
-    is_faster = schedule.streams and all(_writes_runs(part, schedule, source_size, least) for part in parts)
-    return schedule if is_faster else None
+    if not schedule.streams:
+        return None
+    parts: list[Part] = []
+    for part in split(plan.boxes, source_size, schedule, writes_pads):
+        if not _writes_runs(part, schedule, source_size, least):
+            return None
+        parts.append(part)
+    return AtLines(schedule, tuple(parts))
 
 
 def for_any_size(target: Target, usual: Schedule) -> Schedule:

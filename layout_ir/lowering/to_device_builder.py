@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
@@ -39,10 +39,7 @@ class ParallelBuilder(LoopBuilder):
 
     def every(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
         """Whether all conditions hold; None of no condition."""
-        result: SSAValue | None = None
-        for condition in conditions:
-            result = condition if result is None else self.insert(arith.AndIOp(result, condition)).results[0]
-        return result
+        return self.all_hold(conditions) if conditions else None
 
     def load_or(
         self, condition: SSAValue | None, buffer: SSAValue, index: SSAValue, other: SSAValue | None

@@ -128,9 +128,8 @@ class _Item:
     def _element_at(self, lane: int) -> SSAValue:
         """An element of the destination from local memory, or a pad."""
         builder, axes = self.group.builder, self.group.box.axes
-        valid = [axis.extent if axis.is_full else axis.valid for axis in axes]
         partial = [i for i, axis in enumerate(axes) if not axis.is_full]
-        condition = self._below(valid, partial, lane)
+        condition = self._below([axis.valid for axis in axes], partial, lane)
         return builder.load_or(condition, self.group.local, self._local(lane), self.group.buffers.pad)
 
     def _digits(self, lane: int) -> dict[int, AffineExpr]:

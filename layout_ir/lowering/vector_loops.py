@@ -16,6 +16,7 @@ from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.medium_copies import AtLines
 from layout_ir.lowering.panel_guards import PanelGuards
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.parts import Part, split
@@ -43,16 +44,16 @@ def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffe
 
 
 def emit_by_start(
-    builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, at_lines: Schedule, usual: Schedule
+    builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffers, at_lines: AtLines, usual: Schedule
 ) -> None:
     """The same with a schedule of its own for a destination that begins at a cache line."""
-    writes_pads = buffers.pad is not None
 
     def emit_at_lines() -> None:
-        _Emitter(builder, buffers, at_lines).at_line(list(split(boxes, buffers.source_size, at_lines, writes_pads)))
+        _Emitter(builder, buffers, at_lines.schedule).at_line(at_lines.parts)
 
     def emit_elsewhere() -> None:
-        _Emitter(builder, buffers, usual).elsewhere(list(split(boxes, buffers.source_size, usual, writes_pads)))
+        parts = split(boxes, buffers.source_size, usual, buffers.pad is not None)
+        _Emitter(builder, buffers, usual).elsewhere(list(parts))
 
     emit_where(builder, [begins_at_line(builder, buffers.destination)], emit_at_lines, emit_elsewhere)
 

@@ -26,7 +26,8 @@ BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
 def schedule(names: tuple[str, str], shape: tuple[int, ...], target: Target = TARGET) -> Schedule | None:
     left, right = (li.layout(name).index_map(shape, "f32") for name in names)
     plan = make_plan(left, right)
-    return schedule_at_lines(target, plan, 4, right.cell_count, left.size, left.storage_size, writes_pads=True)
+    found = schedule_at_lines(target, plan, 4, right.cell_count, left.size, left.storage_size, writes_pads=True)
+    return None if found is None else found.schedule
 
 
 def shape_of(mebibytes: float, channels: int = 64) -> tuple[int, ...]:
