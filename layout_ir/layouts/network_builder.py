@@ -33,6 +33,8 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
     groups: list[list[list[int]]] = []
     joined = 0
     for start, count in chunks(len(rows), size):
+        if start and all(source is None for row in rows[start : start + count] for source, _ in row):
+            continue  # pads of which no vector is read
         groups.append(blend(base, load(base, rows[start : start + count], goal.lanes), blends))
         joined = join(base, groups[-1], goal.lanes)
     best: Network | None = None

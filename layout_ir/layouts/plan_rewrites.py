@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import is_symbolic
 
 
 def drop_unit_axes(box: Box) -> Box:
@@ -63,6 +64,16 @@ def _contiguous(outer: Axis, inner: Axis) -> bool:
         and outer.source_stride == inner.source_stride * inner.extent
         and outer.destination_stride == inner.destination_stride * inner.extent
     )
+
+
+def merge_pads(box: Box) -> Box:
+    """A box of pads with its axes joined wherever they are contiguous in the destination: it reads nothing."""
+    is_known = not any(axis.is_irregular or is_symbolic(axis.extent) for axis in box.axes)
+    if not (box.is_fill and box.is_linear and is_known):
+        return box
+    full = replace(box, axes=tuple(replace(axis, valid=axis.extent, source_stride=0) for axis in box.axes))
+    axes = merge_axes(sort_axes(drop_unit_axes(full))).axes or box.axes[:1]
+    return replace(box, axes=tuple(replace(axis, valid=0) for axis in axes))
 
 
 def unroll(box: Box, positions: Sequence[int]) -> list[Box]:

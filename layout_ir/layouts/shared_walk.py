@@ -14,7 +14,7 @@ from enum import Enum
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel_group import STEP_BYTES, is_regular
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.plan_rewrites import cut_box
+from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 from layout_ir.layouts.symbols import is_symbolic
 
 PART_STEPS = 64
@@ -25,6 +25,10 @@ LEAST_PART_STEPS = 16
 
 PART_BYTES = 16 << 10
 """Size of these steps: they stay in a first level cache until the last box has taken them."""
+
+
+FILLED_STEP_BYTES = 8 << 10
+"""Distance of steps of the destination up to which the pads of a step follow what is copied to it."""
 
 
 class Side(Enum):
@@ -116,11 +120,12 @@ def _partners(boxes: Sequence[Box], element_bytes: int, side: Side) -> Sharing:
     first = boxes[0]
     strides = sorted({side.stride(axis) for axis in first.axes} - {0}) if _can_share(first, side) else []
     for stride in strides:
-        if stride * element_bytes > STEP_BYTES:
+        if stride * element_bytes > FILLED_STEP_BYTES:
             break
         own = Sharing((first,), side, stride)
         found = [box for box in boxes if _can_share(box, side) and _is_inside_of_the_same_steps(box, own)]
-        if len(found) > 1 and first in found:
+        is_short = stride * element_bytes <= STEP_BYTES
+        if len(found) > 1 and first in found and (is_short or any(box.is_fill for box in found)):
             return replace(own, boxes=tuple(found))
     return Sharing((first,), side, 0)
 
@@ -138,7 +143,7 @@ def _can_share(box: Box, side: Side) -> bool:
     """Whether every step of every axis has a place of its own; one step alone, as of a single channel, needs none."""
     return (
         is_regular(box)
-        and not box.is_fill
+        and not (box.is_fill and side is Side.SOURCE)
         and not any(is_symbolic(axis.extent) for axis in box.axes)
         and all(side.stride(axis) > 0 or side.steps(axis) == 1 for axis in box.axes)
     )
@@ -163,4 +168,5 @@ def _in_parts(box: Box, together: Sharing, steps: int) -> Box:
     )
     part = replace(axis, extent=steps, valid=steps)
     inner = [part if own == axis else own for own in box.axes if own not in outer]
-    return replace(box, axes=(*outer, parts, *inner))
+    within = merge_pads(replace(box, axes=tuple(inner)))
+    return replace(box, axes=(*outer, parts, *within.axes))

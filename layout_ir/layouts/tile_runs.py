@@ -134,6 +134,8 @@ def destination_rows(axes: Sequence[Axis], run: Run, target: int, split_odd: boo
             continue
         needed = -(-target // length)
         wanted = min(extent, target // length if is_most else 1 << (needed - 1).bit_length())
+        if not axes[i].is_full:
+            wanted = extent  # the pads of an axis belong to one tile
         count = wanted // have
         if split_odd and count & (count - 1) and axes[i].is_full and count > ROWS_GATHERED:
             count = power_of_two_below(count)

@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.fill_tile import fill_extents, fill_network
+from layout_ir.layouts.network_gather import power_of_two_below
 from layout_ir.layouts.network_loads import Reach
 from layout_ir.layouts.network_search import find_formed
 from layout_ir.layouts.plan import Axis, Box
@@ -29,6 +30,12 @@ from layout_ir.layouts.tile_runs import Run, destination_rows, fitting_run, runs
 
 ELEMENT_LIMIT = 4096
 """Elements of the largest tile, which becomes straight-line code."""
+
+LEAST_RUN = 8
+"""Steps of a run down to which it is shortened for a tile that pads make too large."""
+
+WORTH_SHORTENING = 1.5
+"""How many times fewer instructions tiles of shortened runs take that are better than others."""
 
 INSTRUCTION_LIMIT = 1600
 """Vector instructions of the largest tile."""
@@ -126,6 +133,7 @@ def choose_tile(
     if box.is_fill:
         extents = fill_extents(box, lanes)
         return None if extents is None else Tile(extents, fill_network(math.prod(extents), lanes, segment or lanes))
+    box = _with_unit_stride(box)
     reach = replace(_reach(box, source_size), keeps_to_lines=keeps_to_lines)
     vectors = Vectors(lanes, segment, reach, past_caches, in_caches)
     runs = source_runs(box.axes, lanes)
@@ -136,11 +144,22 @@ def choose_tile(
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
         best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
+    shorter = _best_choice(box, runs, vectors, is_small=is_small, shortens=True)
+    if shorter is not None and (best is None or shorter.cost * WORTH_SHORTENING < best.cost):
+        best = shorter
     # parts of lines past the caches make one tile worse than another, not worse than scalar loops, which write them too
     dear = PARTS_PAST_CACHES / PARTS_OF_LINES if past_caches else 1
     if best is None or best.cost > WORTHWHILE * dear:
         return None
     return _unrolled(box, best, vectors)
+
+
+def _with_unit_stride(box: Box) -> Box:
+    """A box in which an axis of one element and pads, whose stride is never taken, makes a run where no other does."""
+    single = [i for i, axis in enumerate(box.axes) if axis.valid == 1 and axis.destination_stride == 1]
+    if not single or any(axis.source_stride == 1 for axis in box.axes):
+        return box
+    return box.with_axis(single[0], replace(box.axes[single[0]], source_stride=1))
 
 
 def _reach(box: Box, source_size: int) -> Reach:
@@ -161,13 +180,23 @@ def within_storage(box: Box, inside: Box, source_size: int) -> tuple[Box, int]:
 
 
 def _best_choice(
-    box: Box, runs: Sequence[Run], vectors: Vectors, best: Choice | None = None, *, is_small: bool = False
+    box: Box,
+    runs: Sequence[Run],
+    vectors: Vectors,
+    best: Choice | None = None,
+    *,
+    is_small: bool = False,
+    shortens: bool = False,
 ) -> Choice | None:
-    """The cheapest of the tiles that some runs lead to, and of one found before; for a small box no larger ones."""
+    """
+    The cheapest of the tiles that some runs lead to, and of one found before; for a small box no larger ones.
+
+    `shortens`: whether runs are shortened where pads make tiles too large.
+    """
     lanes = vectors.lanes
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
-        run = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
+        of_line = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
         for target, split_odd, is_most in (
             (lanes, False, False),
             (lanes, False, True),
@@ -178,8 +207,9 @@ def _best_choice(
         ):
             if is_most and vectors.in_caches:
                 continue
-            rows = destination_rows(box.axes, run, max(target, 1), split_odd, is_most)
-            if (run, rows) in tried:
+            rows = destination_rows(box.axes, of_line, max(target, 1), split_odd, is_most)
+            run = _within_limit(box.axes, of_line, rows) if shortens else of_line
+            if (run, rows) in tried or (shortens and run == of_line):
                 continue
             tried.append((run, rows))
             if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
@@ -190,6 +220,17 @@ def _best_choice(
             if tile is not None and (best is None or cost < best.cost):
                 best = Choice(tile, run, rows, cost)
     return best
+
+
+def _within_limit(axes: Sequence[Axis], run: Run, rows: Run) -> Run:
+    """A run with half as many steps, or fewer, where a tile with it would be too large because of its pads."""
+    shorter = dict(run)
+    while math.prod(_extents(axes, shorter, rows)) > ELEMENT_LIMIT:
+        longest = max((i for i in shorter if axes[i].is_full), key=lambda i: shorter[i], default=None)
+        if longest is None or shorter[longest] <= LEAST_RUN:
+            return run
+        shorter[longest] = power_of_two_below(shorter[longest] - 1)
+    return shorter
 
 
 def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import choose_tile, loose_pads
+from layout_ir.layouts.tiling import WORTHWHILE, choose_tile, loose_pads
 
 LONGEST_PADDED = 4
 """Vectors up to which an axis with pads is moved as a whole if a tile does that."""
@@ -15,8 +15,9 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
     """
     Boxes that together are `box`, none with an axis whose steps partly copy and partly pad outside of its tile.
 
-    A padded axis longer than a vector is first cut at the last whole vector before its pads. What remains is moved as a
-    whole if there is a tile for that, which writes neighbouring lines at once.
+    A padded axis longer than a vector is moved as a whole if there is a tile for that which is no dearer than the
+    parts: it writes neighbouring lines at once. Else it is cut at the last whole vector before its pads; but first of
+    all axes around it, so that their pads are one piece.
     """
     if box.is_fill or not box.is_linear or not box.is_padded:
         return [box]
@@ -26,16 +27,16 @@ def parts_without_loose_pads(box: Box, lanes: int, source_size: int, segment: in
         if is_symbolic(axis.extent):
             before, after = cut_box(box, i, axis.valid)
             return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
-        cut = axis.valid // lanes * lanes
-        if cut and axis.extent > lanes:
-            before, after = cut_box(box, i, cut)
+        if axis.extent > lanes and not _is_moved_whole(box, i, lanes, source_size, segment):
+            cut = axis.valid // lanes * lanes
+            before, after = cut_box(box, i, cut or lanes)
+            loose = _loose_axes(before, i, lanes, source_size, segment)
+            if loose:
+                before, after = cut_box(box, loose[0], box.axes[loose[0]].valid)
             return [
                 *parts_without_loose_pads(before, lanes, source_size, segment),
                 *parts_without_loose_pads(after, lanes, source_size, segment),
             ]
-        if axis.extent > lanes and not _is_moved_whole(box, i, lanes, source_size, segment):
-            before, after = cut_box(box, i, lanes)
-            return [*parts_without_loose_pads(before, lanes, source_size, segment), after]
     tile = choose_tile(box, lanes, source_size, segment)
     loose = _pads_without_tile(box, lanes, source_size, segment) if tile is None else loose_pads(box, tile)
     if not loose:
@@ -53,9 +54,24 @@ def _pads_without_tile(box: Box, lanes: int, source_size: int, segment: int | No
 
 
 def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment: int | None) -> bool:
-    """Whether a tile takes a padded axis as a whole."""
-    extent = box.axes[padded].extent
-    if extent > LONGEST_PADDED * lanes:
+    """Whether a tile takes a padded axis as a whole, and does no more than tiles of its two parts."""
+    axis = box.axes[padded]
+    if axis.extent > LONGEST_PADDED * lanes:
         return False
     tile = choose_tile(box, lanes, source_size, segment)
-    return tile is not None and tile.extents[padded] == extent
+    if tile is None or tile.extents[padded] != axis.extent:
+        return False
+    ends_with_line = axis.valid * axis.destination_stride % lanes == 0
+    cut = axis.valid // lanes * lanes or (axis.valid if ends_with_line else 0)
+    if not cut:
+        return True
+    parts = [(part, choose_tile(part, lanes, source_size, segment)) for part in cut_box(box, padded, cut)]
+    cost = sum((WORTHWHILE if own is None else own.cost) * part.cells for part, own in parts)
+    return tile.cost * box.cells <= cost
+
+
+def _loose_axes(box: Box, inner: int, lanes: int, source_size: int, segment: int | None) -> list[int]:
+    """The axes from `inner` outwards whose pads a tile of the box leaves to themselves."""
+    tile = choose_tile(box, lanes, source_size, segment)
+    loose = [] if tile is None else loose_pads(box, tile)
+    return [i for i in loose if box.axes[i].destination_stride >= box.axes[inner].destination_stride]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.schedule import Schedule, streamed_stores
+from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 from layout_ir.lowering.source_prefetching import with_prefetching
 from layout_ir.lowering.tile_order import Order, order_of_tiles
 
@@ -23,6 +26,9 @@ A processor reads ahead of what a thread writes, to the end of a page at most. W
 thread's, it takes them away from that one's cache: on Zen 4, two threads that each write a part of all rows of 1024
 bytes are up to 4 times as slow with data in the caches as with rows of their own.
 """
+
+KEPT_BYTES = 192 << 10
+"""Lines of the source that a near cache keeps beside all else, in bytes."""
 
 LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
@@ -51,9 +57,34 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         order = order_of_tiles(box, tile, schedule, along_destination, along_source)
         tiles = schedule.preferences.block_tiles
         levels += _blocks(box, tile, order if tiles is None else replace(order, block=(tiles, tiles)))
+    if schedule.narrows and schedule.at_line:
+        levels = _reading_once(box, tile, schedule, levels)
     if schedule.prefetches:
         levels = with_prefetching(box, tile, levels, schedule, along_source, along_destination)
     return parallel(box, tile, schedule, levels) if schedule.threads else levels
+
+
+def _reading_once(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
+    """
+    Loops along axes whose tiles read other parts of the same lines, inside of all others where they read too many to
+    stay in a near cache until the next part's turn; not where tiles leave parts of lines of the destination.
+    """
+    if max(rows_of(tile.network.loads)) >= schedule.lanes or not covers_whole_lines(box, tile, schedule.lanes):
+        return levels
+
+    def lines_between(level: LoopLevel) -> float:
+        """The lines from one tile along a loop to the next; less than 1 for parts of a line."""
+        distance = box.axes[level.axis].source_stride * level.step
+        return 0 if any(map(is_symbolic, (distance, box.axes[level.axis].extent))) else distance / schedule.lanes
+
+    moved: list[LoopLevel] = []
+    lines: float = len(rows_of(tile.network.loads))
+    for level in reversed(levels):
+        apart = lines_between(level)
+        if 0 < apart < 1 and lines * LINE_BYTES >= KEPT_BYTES and level.inside is None and level.is_last:
+            moved.append(level)
+        lines *= max(trips_of(box, level) * min(apart, 1), 1)
+    return [*(level for level in levels if level not in moved), *reversed(moved)]
 
 
 def _blocks(box: Box, tile: Tile, order: Order) -> list[LoopLevel]:

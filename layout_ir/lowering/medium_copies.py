@@ -16,6 +16,10 @@ PADS = 4
 """Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
 
 
+SMALL_PART = 16
+"""Parts with less than one in so many cells of a copy, as what is left behind whole blocks, go like the others."""
+
+
 @dataclass(frozen=True)
 class AtLines:
     """How a copy goes to a destination that begins at a line."""
@@ -47,7 +51,8 @@ def schedule_at_lines(
         return None
     parts: list[Part] = []
     for part in split(plan.boxes, source_size, schedule, writes_pads):
-        if not _writes_runs(part, schedule, source_size, least):
+        is_large = sum(box.cells for box in part.group.boxes) * SMALL_PART >= cells
+        if is_large and not _writes_runs(part, schedule, source_size, least):
             return None
         parts.append(part)
     return AtLines(schedule, tuple(parts))

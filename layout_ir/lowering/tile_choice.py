@@ -78,7 +78,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
         wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)  # by which the box was cut
     if wide is None or not schedule.narrows:
         return wide
-    return None if takes_pairs(wide.network) else cached_tile(box, wide, schedule, source_size)
+    return cached_tile(box, wide, schedule, source_size)
 
 
 def with_short_extents(box: Box, schedule: Schedule) -> Box:
@@ -117,7 +117,7 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     """The tile for data that stay in the caches: of vectors of half a line where those are faster than `wide`."""
     is_small = _is_small(box, schedule)
     narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True, is_small=is_small)
-    if narrow is None or loose_pads(box, narrow) or takes_pairs(narrow.network):
+    if narrow is None or loose_pads(box, narrow):
         return wide
     competes = _competing(box, wide, schedule)
     if "written" in competes:
@@ -168,11 +168,6 @@ def _copy_by_lines(box: Box, schedule: Schedule) -> LineCopy | None:
         return None
     least = schedule.segment if schedule.processor.streams_parts else schedule.lanes
     return copy_by_lines(box, schedule.lanes, least, schedule.segment.bit_length() - 1)
-
-
-def takes_pairs(network: Network) -> bool:
-    """Whether vectors of two elements are shuffled: compilers take these apart, so that scalar loops are faster."""
-    return any(isinstance(value, Shuffle) and width_of(network.values[value.left]) == 2 for value in network.values)
 
 
 def cached_cycles(box: Box, tile: Tile, schedule: Schedule) -> float:

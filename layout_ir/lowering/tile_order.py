@@ -9,7 +9,7 @@ from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import is_copy
-from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import rows_of, shared_row
 from layout_ir.lowering.processor_model import PAGE_LINES
@@ -32,6 +32,9 @@ FEW_SEQUENCES = 64
 
 MANY_LINES = 4
 """Lines of a tile's rows on one side, for every line of those on the other, from which on their ends hardly count."""
+
+KEPT_LINES = 1024
+"""Lines of a matrix that the nearest cache may keep while its transpose is written."""
 
 LINE_BLOCK = 8
 """Lines along each side of a block of lines that are copied in the caches."""
@@ -64,7 +67,8 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
             return order
     outer, inner = along_destination, along_source
     gathers = copies_lines and not places and _are_pages(box, schedule, along_destination)
-    if gathers or (schedule.narrows and _leaves_parts(box, tile, schedule)):
+    leaves = schedule.narrows and _leaves_parts(box, tile, schedule)
+    if gathers or (leaves and not _blocks_cover_lines(box, tile, schedule, along_destination, along_source)):
         outer, inner = inner, outer
     is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
     is_in_order = is_collision or _suits_one_order(box, tile, schedule, along_destination, along_source)
@@ -183,6 +187,23 @@ def _leaves_parts(box: Box, tile: Tile, schedule: Schedule) -> bool:
     if not is_trusted and not covers_whole_lines(box, tile, schedule.lanes):
         return True
     return not schedule.at_line and not is_copy(tile.network)  # a copy's loads are as many lines in parts
+
+
+def _blocks_cover_lines(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """
+    Whether blocks of tiles write whole lines, so that none is left for later, of rows that no near cache would keep.
+
+    Measured on Emerald Rapids: rows of 20 or 35 elements, which would be read in parts, are transposed up to 1.8 times
+    as fast.
+    """
+    if not schedule.at_line or schedule.processor.has_small_sets or box.axes[along_destination].destination_stride != 1:
+        return False
+    if box.axes[along_destination].extent * box.axes[along_source].extent < KEPT_LINES * schedule.lanes:
+        return False
+    written = tile.extents[along_destination] * schedule.block_tiles
+    rows = [axis.destination_stride for i, axis in enumerate(box.axes) if i != along_destination]
+    starts = (constant_value(box.destination_offset), written, *rows)
+    return all(is_multiple(start, schedule.lanes) for start in starts)
 
 
 def _are_pages(box: Box, schedule: Schedule, along_destination: int) -> bool:

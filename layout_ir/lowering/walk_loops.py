@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan_rewrites import merge_pads
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
@@ -66,10 +67,10 @@ class TiledWalk:
 
 
 def with_walks(boxes: Sequence[Box], schedule: Schedule, source_size: int, writes_pads: bool) -> list[TiledWalk | Box]:
-    """The boxes that go together as walks, and all others as they are."""
+    """The boxes that go together as walks, and all others by themselves."""
     width = LINE_BYTES // schedule.lanes
     if not (schedule.prefetches or schedule.narrows) or not schedule.has_line_vectors:
-        return list(boxes)
+        return [merge_pads(box) for box in boxes]
     sides = (Side.DESTINATION, Side.SOURCE) if schedule.narrows else (Side.SOURCE,)
     left: list[Box] = list(boxes)
     result: list[TiledWalk | Box] = []
@@ -82,7 +83,7 @@ def with_walks(boxes: Sequence[Box], schedule: Schedule, source_size: int, write
             else:
                 result += [found[0], *found[1]]
         left = alone
-    return [*result, *left]
+    return [*result, *map(merge_pads, left)]
 
 
 def _best_walk(

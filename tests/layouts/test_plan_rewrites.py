@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
-from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, relinearize, sort_axes, unroll
+from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, merge_pads, relinearize, sort_axes, unroll
 
 D0, D1 = (AffineExpr.dimension(i) for i in range(2))
 SOURCE = np.arange(1, 5000)
@@ -52,7 +53,9 @@ def random_box(rng: random.Random, divided: bool = False) -> Box:
     return Box(tuple(axes), offsets[0], offsets[1])
 
 
-@pytest.mark.parametrize("rewrite", [drop_unit_axes, sort_axes, merge_axes], ids=lambda rewrite: rewrite.__name__)
+@pytest.mark.parametrize(
+    "rewrite", [drop_unit_axes, sort_axes, merge_axes, merge_pads], ids=lambda rewrite: rewrite.__name__
+)
 @pytest.mark.parametrize("seed", range(60))
 def test_a_rewrite_keeps_what_a_box_does(rewrite: Callable[[Box], Box], seed: int):
     box = random_box(random.Random(seed), divided=seed % 3 == 0)
@@ -96,6 +99,24 @@ def test_neighbours_merge_where_both_sides_are_contiguous():
     # pads of an outer axis stay behind the whole of the inner one; pads of an inner axis are in the way
     assert merge_axes(Box((Axis("a", 4, 8, 8, 3), Axis("b", 8, 1, 1, 8)))).axes == (Axis("a_b", 32, 1, 1, 24),)
     assert len(merge_axes(Box((Axis("a", 4, 8, 8, 4), Axis("b", 8, 1, 1, 7)))).axes) == 2
+
+
+def test_pads_merge_wherever_the_destination_is_contiguous():
+    box = Box((Axis("a", 3, 50, 40, 3), Axis("b", 2, 7, 16, 0), Axis("c", 4, 1, 4, 4), Axis("d", 4, 9, 1, 2)))
+    merged = merge_pads(box)
+    assert [(axis.extent, axis.destination_stride, axis.valid) for axis in merged.axes] == [(3, 40, 0), (32, 1, 0)]
+    assert effect([merged]) == effect([box])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_merged_pads_are_the_same_pads(seed: int):
+    rng = random.Random(seed)
+    box = random_box(rng)
+    pads = box.with_axis(0, replace(box.axes[0], valid=0))
+    merged = merge_pads(pads)
+    assert effect([merged]) == effect([pads])
+    assert merged.is_fill
+    assert len(merged.axes) <= len(pads.axes)
 
 
 def test_unrolling_a_pad_leaves_a_box_of_pads():

@@ -16,9 +16,9 @@ from layout_ir.layouts import affine
 from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.shuffle_network import Load
+from layout_ir.layouts.shuffle_network import Load, Shuffle
 from layout_ir.layouts.tile_runs import fitting_run
-from layout_ir.layouts.tiling import WORTHWHILE, Tile, choose_tile
+from layout_ir.layouts.tiling import ELEMENT_LIMIT, WORTHWHILE, Tile, choose_tile
 
 PAD = -7
 
@@ -231,6 +231,32 @@ def test_no_load_of_any_tile_reaches_beyond_the_source(before: int, behind: int)
         for start, load in itertools.product(starts, tile.network.values):
             if isinstance(load, Load):
                 assert 0 <= before + start * block + load.offset <= size - load.lanes
+
+
+def test_one_element_and_pads_are_a_run_whatever_their_stride():
+    """The only channel of a last block, which no axis of the source continues."""
+    box = Box((Axis("d", 73, 256, 1024, 73), Axis("c", 32, 16, 32, 32), Axis("b", 32, 0, 1, 1)))
+    tile = check(box, 16, 1 << 15)
+    assert tile is not None
+    assert tile.extents == (1, 1, 32)
+
+
+def test_runs_are_shortened_where_pads_would_make_a_tile_too_large():
+    box = Box((Axis("d", 84, 1, 3072, 84), Axis("c", 32, 0, 4, 1), Axis("b", 4, 84, 1, 4)))
+    tile = check(box, 64, 84 * 4)
+    assert tile is not None
+    assert tile.extents[1:] == (32, 4)
+    assert 8 <= tile.extents[0] <= 32
+    assert tile.elements <= ELEMENT_LIMIT
+
+
+def test_vectors_of_nothing_but_pads_take_no_shuffles():
+    """7 of 48 channels: their rows are exchanged in two groups of 16, and of ten more that are pads nothing is made."""
+    box = Box((Axis("a", 32, 1, 5376, 32), Axis("b", 48, 2240, 4, 7), Axis("c", 4, 448, 1, 4)))
+    tile = check(box, 16, 2240 * 8)
+    assert tile is not None
+    assert tile.extents == (16, 48, 4)
+    assert sum(isinstance(value, Shuffle) for value in tile.network.values) <= 5 * 2 * 16
 
 
 @pytest.mark.parametrize(

@@ -155,15 +155,6 @@ def test_lines_in_parts_are_completed_at_once(shape: tuple[int, int]) -> None:
     assert continues == (not covers_whole_lines(box, tile, LINE))
 
 
-def test_vectors_of_two_elements_are_left_to_scalar_loops_in_the_caches() -> None:
-    """Three channels behind whole blocks of them: a row is two vectors of two, of which compilers make elements."""
-    found, size = boxes("nhwc", "nChw16c", (1, 35, 43, 43))
-    tail = next(box for box in found if box.is_padded)
-    assert choose_tile(tail, LINE, size, 4) is not None
-    assert tile_of(tail, schedule_of(64, SMALL), size) is None
-    assert tile_of(tail, schedule_of(64, LARGE), size) is not None
-
-
 def test_unknown_extents_have_both_widths() -> None:
     """A kernel that finds its sizes small when it is called takes vectors of half a line, else of whole ones."""
     module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 64, None, None), "f32")

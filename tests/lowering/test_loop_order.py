@@ -1,0 +1,44 @@
+"""The order of loops around tiles in the caches: no line is read or written again that may be gone by then."""
+
+from __future__ import annotations
+
+import pytest
+
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.schedule import choose_schedule
+from layout_ir.lowering.target import Target
+from layout_ir.lowering.tile_choice import tile_of
+
+
+def order(box: Box, element_bytes: int, processor: str = SAPPHIRE_RAPIDS) -> list[str]:
+    """The axes of the loops around a box's tiles, outermost first, of copies that stay in the caches."""
+    schedule = choose_schedule(Target(64, processor=processor), element_bytes, box.cells, box.cells)
+    size = 1 + sum((axis.extent - 1) * axis.source_stride for axis in box.axes)
+    tile = tile_of(box, schedule, size)
+    assert tile is not None
+    return [box.axes[level.axis].name for level in loop_levels(box, tile, schedule)]
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(43008, ["c", "b"]), (1024, ["b", "c"])])
+def test_parts_of_lines_are_read_together_where_no_cache_would_keep_the_lines(rows: int, expected: list[str]) -> None:
+    """Five groups of four bytes lie in rows of 120: row by row, or all rows once for each group."""
+    box = Box((Axis("b", 5, 24, 4 * rows, 5), Axis("a", 4, 1, rows, 4), Axis("c", rows, 120, 1, rows)))
+    assert order(box, 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "processor", "outermost"),
+    [
+        (35, 18432, SAPPHIRE_RAPIDS, "row"),
+        (35, 18432, ICE_LAKE, "row"),
+        (35, 18435, SAPPHIRE_RAPIDS, "column"),  # blocks leave parts of lines, which the next ones along a row write
+        (35, 448, SAPPHIRE_RAPIDS, "column"),  # all of it stays in the nearest cache
+    ],
+)
+def test_a_matrix_is_read_once_where_blocks_write_whole_lines(
+    columns: int, rows: int, processor: str, outermost: str
+) -> None:
+    box = Box((Axis("column", columns, 1, rows, columns), Axis("row", rows, columns, 1, rows)))
+    assert order(box, 4, processor)[0] == outermost
