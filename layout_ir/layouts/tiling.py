@@ -144,6 +144,8 @@ def choose_tile(
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
         best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
+    if best is not None and _walked(box, best.tile.extents) > TOLERATED_OVERLAP and in_caches:
+        best = _best_choice(box, _half_runs(runs, lanes), vectors, best, is_small=True)
     shorter = _best_choice(box, runs, vectors, is_small=is_small, shortens=True)
     if shorter is not None and (best is None or shorter.cost * WORTH_SHORTENING < best.cost):
         best = shorter
@@ -220,6 +222,12 @@ def _best_choice(
             if tile is not None and (best is None or cost < best.cost):
                 best = Choice(tile, run, rows, cost)
     return best
+
+
+def _half_runs(runs: Sequence[Run], lanes: int) -> list[Run]:
+    """Runs of half a vector instead of a whole one, of which the last tile does fewer steps again."""
+    halves = [{i: lanes // 2 if steps == lanes else steps for i, steps in run.items()} for run in runs]
+    return [half for half in halves if half not in runs]
 
 
 def _within_limit(axes: Sequence[Axis], run: Run, rows: Run) -> Run:

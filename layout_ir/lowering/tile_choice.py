@@ -39,6 +39,9 @@ CYCLES_OF_LINE = 2.0
 PLACES_OF_SMALL_SET = 8
 """Lines of one set that a small first level cache has place for."""
 
+PLACES_OF_SET = 12
+"""The same of a larger one."""
+
 WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy, or shuffle few elements."""
 
@@ -147,11 +150,12 @@ def _least_gain(wide: Tile, schedule: Schedule) -> float:
 
 def _competing(box: Box, tile: Tile, schedule: Schedule) -> set[str]:
     """Which of the rows that a tile reads and writes, if any, have no place together in a first level cache."""
-    if not schedule.processor.has_small_sets:
-        return set()
-    rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > PLACES_OF_SMALL_SET]
+    has_small_sets = schedule.processor.has_small_sets
+    places = PLACES_OF_SMALL_SET if has_small_sets else PLACES_OF_SET
+    rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > places]
     strides = [("read", axis.source_stride) for axis in rows] + [("written", axis.destination_stride) for axis in rows]
-    return {side for side, stride in strides if schedule.are_pages(stride)}
+    competing = {side for side, stride in strides if schedule.are_pages(stride)}
+    return competing if has_small_sets else competing - {"read"}
 
 
 def cut_for_lines(box: Box, schedule: Schedule) -> list[Box]:

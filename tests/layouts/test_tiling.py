@@ -250,6 +250,13 @@ def test_runs_are_shortened_where_pads_would_make_a_tile_too_large():
     assert tile.elements <= ELEMENT_LIMIT
 
 
+def test_a_run_is_half_a_vector_where_a_whole_one_would_do_many_steps_again():
+    """Of 17 columns two tiles of 16 do 15 twice, three of 8 do 7 twice."""
+    box = Box((Axis("a", 17, 1, 4096, 17), Axis("b", 4096, 17, 1, 4096)))
+    tiles = [choose_tile(box, 16, 17 * 4096, 4, in_caches=in_caches) for in_caches in (False, True)]
+    assert [tile.extents[0] for tile in tiles if tile] == [16, 8]
+
+
 def test_vectors_of_nothing_but_pads_take_no_shuffles():
     """7 of 48 channels: their rows are exchanged in two groups of 16, and of ten more that are pads nothing is made."""
     box = Box((Axis("a", 32, 1, 5376, 32), Axis("b", 48, 2240, 4, 7), Axis("c", 4, 448, 1, 4)))

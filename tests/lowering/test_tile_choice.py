@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from layout_ir import layout
-from layout_ir.layouts.plan import Box
+from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
@@ -66,6 +66,15 @@ def test_vectors_of_half_a_line(source: str, destination: str, shape: tuple[int,
     large = tile_of(box, schedule_of(64, LARGE), size)
     assert large == choose_tile(box, LINE, size, 4)
     assert tile_of(box, schedule_of(32, SMALL), size) == choose_tile(box, LINE // 2, size, 4)
+
+
+@pytest.mark.parametrize(("pixels", "lanes"), [(4096, 64), (4032, 32)])
+def test_halves_of_lines_are_not_written_where_all_rows_belong_to_one_set(pixels: int, lanes: int) -> None:
+    """35 channels of bytes, whose planes are pages: the first halves would be gone before the second ones' turn."""
+    box = Box((Axis("c", 35, 1, pixels, 35), Axis("hw", pixels, 35, 1, pixels)))
+    tile = tile_of(box, choose_schedule(Target(64), 1, box.cells, box.cells), box.cells)
+    assert tile is not None
+    assert {store.lanes for store in tile.network.stores} == {lanes}
 
 
 @pytest.mark.parametrize(("processor", "lanes"), [(ICE_LAKE, 8), (SAPPHIRE_RAPIDS, 16)])
