@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
@@ -29,6 +30,9 @@ bytes are up to 4 times as slow with data in the caches as with rows of their ow
 
 KEPT_BYTES = 192 << 10
 """Lines of the source that a near cache keeps beside all else, in bytes."""
+
+MOST_SEQUENCES = 8
+"""Steps of an axis up to which elements that follow each other in the source are written one after the other."""
 
 LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
@@ -66,25 +70,40 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
 
 def _reading_once(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
     """
-    Loops along axes whose tiles read other parts of the same lines, inside of all others where they read too many to
-    stay in a near cache until the next part's turn; not where tiles leave parts of lines of the destination.
+    Loops along axes whose tiles read other parts of the same lines, inside of all others where those would be gone.
+
+    Not where tiles leave parts of lines of the destination.
     """
     if max(rows_of(tile.network.loads)) >= schedule.lanes or not covers_whole_lines(box, tile, schedule.lanes):
         return levels
+    walk = [(box.axes[level.axis].source_stride * level.step, trips_of(box, level)) for level in levels]
+    again = _reading_again(walk, schedule.lanes, len(rows_of(tile.network.loads)))
+    moved = [level for i, level in enumerate(levels) if i in again and level.inside is None and level.is_last]
+    return [*(level for level in levels if level not in moved), *moved]
 
-    def lines_between(level: LoopLevel) -> float:
-        """The lines from one tile along a loop to the next; less than 1 for parts of a line."""
-        distance = box.axes[level.axis].source_stride * level.step
-        return 0 if any(map(is_symbolic, (distance, box.axes[level.axis].extent))) else distance / schedule.lanes
 
-    moved: list[LoopLevel] = []
-    lines: float = len(rows_of(tile.network.loads))
-    for level in reversed(levels):
-        apart = lines_between(level)
-        if 0 < apart < 1 and lines * LINE_BYTES >= KEPT_BYTES and level.inside is None and level.is_last:
-            moved.append(level)
-        lines *= max(trips_of(box, level) * min(apart, 1), 1)
-    return [*(level for level in levels if level not in moved), *reversed(moved)]
+def in_reading_order(box: Box, schedule: Schedule) -> Box:
+    """The same for a box that is copied element by element: its axes, of which few steps are taken at once."""
+    if not schedule.narrows or not box.is_linear or any(axis.is_irregular for axis in box.axes):
+        return box
+    again = _reading_again([(axis.source_stride, axis.valid) for axis in box.axes], schedule.lanes, 1)
+    moved = [i for i in again if box.axes[i].extent <= MOST_SEQUENCES]
+    return replace(box, axes=tuple(box.axes[i] for i in (*(set(range(len(box.axes))) - set(moved)), *moved)))
+
+
+def _reading_again(walk: Sequence[tuple[int, int]], lanes: int, lines: float) -> list[int]:
+    """
+    Of loops, outermost first, those whose steps read other parts of lines that no near cache has kept since.
+
+    `walk`: for each how far apart its steps lie in the source, and how many there are. `lines`: those of one step.
+    """
+    again: list[int] = []
+    for i, (distance, trips) in reversed(list(enumerate(walk))):
+        apart = 0 if is_symbolic(distance) or is_symbolic(trips) else distance / lanes
+        if 0 < apart < 1 and lines * LINE_BYTES >= KEPT_BYTES:
+            again.append(i)
+        lines *= max(trips * min(apart, 1), 1)
+    return again[::-1]
 
 
 def _blocks(box: Box, tile: Tile, order: Order) -> list[LoopLevel]:

@@ -24,7 +24,7 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, streamed_stores
@@ -42,7 +42,7 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         for piece in cut_box(part, loose[0], part.axes[loose[0]].valid):
             emit_part(builder, piece, buffers, schedule)
     elif tile is None or (part.is_padded and buffers.pad is None):
-        emit_box(builder, part, buffers, schedule.threads)
+        emit_box(builder, in_reading_order(part, schedule), buffers, schedule.threads)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
         guards.emit(
