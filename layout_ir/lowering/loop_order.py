@@ -9,7 +9,7 @@ from dataclasses import replace
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tiling import TOLERATED_OVERLAP, Tile, walked_cells
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
@@ -34,6 +34,9 @@ KEPT_BYTES = 192 << 10
 MOST_SEQUENCES = 8
 """Steps of an axis up to which elements that follow each other in the source are written one after the other."""
 
+PADS = 4
+"""Cells for an element from which on a box writes pads above all."""
+
 LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
 
@@ -53,7 +56,8 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         walked.sort(key=lambda i: -box.axes[i].source_stride)
     along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
     along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
-    if along_source is None or along_destination is None or along_source == along_destination:
+    in_one_order = along_source == along_destination or _pads_mostly(box, tile, schedule)
+    if along_source is None or along_destination is None or in_one_order:
         levels = [LoopLevel(i, tile.extents[i]) for i in walked]
     else:
         others = [i for i in walked if i not in (along_source, along_destination)]
@@ -66,6 +70,18 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     if schedule.prefetches:
         levels = with_prefetching(box, tile, levels, schedule, along_source, along_destination)
     return parallel(box, tile, schedule, levels) if schedule.threads else levels
+
+
+def _pads_mostly(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """
+    Whether tiles in the caches write so many pads that the order of the source matters little.
+
+    In that of the destination they are 1.1 times as fast in the mean of 46 copies on Emerald Rapids, up to 1.6; but
+    where the last tiles write many cells again these would be gone by then.
+    """
+    if not schedule.narrows or not schedule.at_line or any(is_symbolic(axis.extent) for axis in box.axes):
+        return False
+    return box.cells >= PADS * box.elements and walked_cells(box, tile) <= TOLERATED_OVERLAP
 
 
 def _reading_once(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import Target
@@ -42,3 +42,26 @@ def test_a_matrix_is_read_once_where_blocks_write_whole_lines(
 ) -> None:
     box = Box((Axis("column", columns, 1, rows, columns), Axis("row", rows, columns, 1, rows)))
     assert order(box, 4, processor)[0] == outermost
+
+
+@pytest.mark.parametrize(("extent", "expected"), [(64, ["c", "d", "a"]), (17, ["d", "a", "c"])])
+def test_pads_above_all_are_written_in_the_order_of_the_destination(extent: int, expected: list[str]) -> None:
+    """One channel of 32: where 17 steps take two tiles of 16, what the second does again is better done at once."""
+    rows = 192
+    box = Box((
+        Axis("c", extent, 1, 160 * rows, extent),
+        Axis("d", rows, extent, 160, rows),
+        Axis("a", 5, extent * rows, 32, 5),
+        Axis("b", 32, 0, 1, 1),
+    ))  # fmt: skip
+    assert list(dict.fromkeys(order(box, 4))) == expected
+
+
+def test_elements_are_copied_in_the_order_of_the_source_where_its_lines_would_be_read_again() -> None:
+    box = Box((Axis("c", 2, 1, 18432, 2), Axis("hw", 18432, 32, 1, 18432)))
+    schedule = choose_schedule(Target(64), 4, box.cells, box.cells)
+    assert [axis.name for axis in in_reading_order(box, schedule).axes] == ["hw", "c"]
+    few = Box((Axis("c", 2, 1, 184, 2), Axis("hw", 184, 32, 1, 184)))
+    assert in_reading_order(few, schedule) == few
+    many = Box((Axis("c", 9, 1, 18432, 9), Axis("hw", 18432, 32, 1, 18432)))
+    assert in_reading_order(many, schedule) == many
