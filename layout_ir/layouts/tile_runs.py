@@ -12,6 +12,12 @@ from layout_ir.layouts.network_gather import power_of_two_below
 from layout_ir.layouts.network_search import ROWS_GATHERED
 from layout_ir.layouts.plan import Axis
 
+ELEMENT_LIMIT = 4096
+"""Elements of the largest tile, which becomes straight-line code."""
+
+LEAST_RUN = 8
+"""Steps of a run down to which it is shortened for a tile that pads make too large."""
+
 RUN_VECTORS = 4
 """Vectors that one tile copies where both sides share a long run."""
 
@@ -114,6 +120,31 @@ def fitting_run(axes: Sequence[Axis], lanes: int) -> Run:
         if is_part:
             break
     return run
+
+
+def half_runs(runs: Sequence[Run], lanes: int) -> list[Run]:
+    """Runs of half a vector instead of a whole one, of which the last tile does fewer steps again."""
+    halves = [{i: lanes // 2 if steps == lanes else steps for i, steps in run.items()} for run in runs]
+    return [half for half in halves if half not in runs]
+
+
+def within_limit(axes: Sequence[Axis], run: Run, rows: Run) -> Run:
+    """A run with half as many steps, or fewer, where a tile with it would be too large because of its pads."""
+    shorter = dict(run)
+    while math.prod(extents_of(axes, shorter, rows)) > ELEMENT_LIMIT:
+        longest = max((i for i in shorter if axes[i].is_full), key=lambda i: shorter[i], default=None)
+        if longest is None or shorter[longest] <= LEAST_RUN:
+            return run
+        shorter[longest] = power_of_two_below(shorter[longest] - 1)
+    return shorter
+
+
+def extents_of(axes: Sequence[Axis], run: Run, rows: Run) -> list[int]:
+    """The steps that a tile of a run and rows takes of every axis; the pads behind a run belong to it."""
+    return [
+        axis.extent if not axis.is_full and run.get(i) == axis.valid else run.get(i, 1) * rows.get(i, 1)
+        for i, axis in enumerate(axes)
+    ]
 
 
 def destination_rows(axes: Sequence[Axis], run: Run, target: int, split_odd: bool, is_most: bool) -> Run:

@@ -19,20 +19,23 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.fill_tile import fill_extents, fill_network
-from layout_ir.layouts.network_gather import power_of_two_below
 from layout_ir.layouts.network_loads import Reach
 from layout_ir.layouts.network_search import find_formed
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile_elements import tile_elements
-from layout_ir.layouts.tile_runs import Run, destination_rows, fitting_run, runs_over_holes, source_runs
-
-ELEMENT_LIMIT = 4096
-"""Elements of the largest tile, which becomes straight-line code."""
-
-LEAST_RUN = 8
-"""Steps of a run down to which it is shortened for a tile that pads make too large."""
+from layout_ir.layouts.tile_runs import (
+    ELEMENT_LIMIT,
+    Run,
+    destination_rows,
+    extents_of,
+    fitting_run,
+    half_runs,
+    runs_over_holes,
+    source_runs,
+    within_limit,
+)
 
 WORTH_SHORTENING = 1.5
 """How many times fewer instructions tiles of shortened runs take that are better than others."""
@@ -145,10 +148,10 @@ def choose_tile(
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
         best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
     if best is not None and _walked(box, best.tile.extents) > TOLERATED_OVERLAP and in_caches:
-        best = _best_choice(box, _half_runs(runs, lanes), vectors, best, is_small=True)
-    shorter = _best_choice(box, runs, vectors, is_small=is_small, shortens=True)
-    if shorter is not None and (best is None or shorter.cost * WORTH_SHORTENING < best.cost):
-        best = shorter
+        best = _best_choice(box, half_runs(runs, lanes), vectors, best, is_small=True)
+    if best is None or box.is_padded or (in_caches and best.cost * lanes > ENOUGH):
+        most = math.inf if best is None else best.cost / WORTH_SHORTENING
+        best = _best_choice(box, runs, vectors, is_small=is_small, shortened_below=most) or best
     # parts of lines past the caches make one tile worse than another, not worse than scalar loops, which write them too
     dear = PARTS_PAST_CACHES / PARTS_OF_LINES if past_caches else 1
     if best is None or best.cost > WORTHWHILE * dear:
@@ -188,14 +191,15 @@ def _best_choice(
     best: Choice | None = None,
     *,
     is_small: bool = False,
-    shortens: bool = False,
+    shortened_below: float | None = None,
 ) -> Choice | None:
     """
     The cheapest of the tiles that some runs lead to, and of one found before; for a small box no larger ones.
 
-    `shortens`: whether runs are shortened where pads make tiles too large.
+    `shortened_below`: only tiles that are too large unless their runs are shortened, if they cost less than this.
     """
     lanes = vectors.lanes
+    limit = WORTHWHILE if shortened_below is None else min(shortened_below, WORTHWHILE)
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
         of_line = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
@@ -210,35 +214,18 @@ def _best_choice(
             if is_most and vectors.in_caches:
                 continue
             rows = destination_rows(box.axes, of_line, max(target, 1), split_odd, is_most)
-            run = _within_limit(box.axes, of_line, rows) if shortens else of_line
-            if (run, rows) in tried or (shortens and run == of_line):
+            run = of_line if shortened_below is None else within_limit(box.axes, of_line, rows)
+            if (run, rows) in tried or (shortened_below is not None and run == of_line):
                 continue
             tried.append((run, rows))
             if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
                 continue
-            overlap = _price_of_overlap(box, _extents(box.axes, run, rows))
-            tile = _tile(box.axes, run, rows, vectors, best.cost / overlap if best else WORTHWHILE)
+            overlap = _price_of_overlap(box, extents_of(box.axes, run, rows))
+            tile = _tile(box.axes, run, rows, vectors, best.cost / overlap if best else limit)
             cost = _true_cost(box, tile, vectors) if tile else math.inf
-            if tile is not None and (best is None or cost < best.cost):
+            if tile is not None and (cost < best.cost if best else cost <= limit or shortened_below is None):
                 best = Choice(tile, run, rows, cost)
     return best
-
-
-def _half_runs(runs: Sequence[Run], lanes: int) -> list[Run]:
-    """Runs of half a vector instead of a whole one, of which the last tile does fewer steps again."""
-    halves = [{i: lanes // 2 if steps == lanes else steps for i, steps in run.items()} for run in runs]
-    return [half for half in halves if half not in runs]
-
-
-def _within_limit(axes: Sequence[Axis], run: Run, rows: Run) -> Run:
-    """A run with half as many steps, or fewer, where a tile with it would be too large because of its pads."""
-    shorter = dict(run)
-    while math.prod(_extents(axes, shorter, rows)) > ELEMENT_LIMIT:
-        longest = max((i for i in shorter if axes[i].is_full), key=lambda i: shorter[i], default=None)
-        if longest is None or shorter[longest] <= LEAST_RUN:
-            return run
-        shorter[longest] = power_of_two_below(shorter[longest] - 1)
-    return shorter
 
 
 def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
@@ -312,7 +299,7 @@ def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
 
 def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: float = math.inf) -> Tile | None:
     """The tile of a run and rows; None where there is none, or none below a limit of instructions for a cell."""
-    extents = _extents(axes, run, rows)
+    extents = extents_of(axes, run, rows)
     for steps, axis in zip(extents, axes, strict=True):
         if not axis.is_full and steps not in (1, axis.extent):
             return None
@@ -324,11 +311,3 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: fl
     if network is None:
         return None
     return Tile(tuple(extents), network)
-
-
-def _extents(axes: Sequence[Axis], run: Run, rows: Run) -> list[int]:
-    """The steps that a tile of a run and rows takes of every axis; the pads behind a run belong to it."""
-    return [
-        axis.extent if not axis.is_full and run.get(i) == axis.valid else run.get(i, 1) * rows.get(i, 1)
-        for i, axis in enumerate(axes)
-    ]

@@ -17,8 +17,8 @@ from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.shuffle_network import Load, Shuffle
-from layout_ir.layouts.tile_runs import fitting_run
-from layout_ir.layouts.tiling import ELEMENT_LIMIT, WORTHWHILE, Tile, choose_tile
+from layout_ir.layouts.tile_runs import ELEMENT_LIMIT, fitting_run
+from layout_ir.layouts.tiling import WORTHWHILE, Tile, choose_tile
 
 PAD = -7
 
