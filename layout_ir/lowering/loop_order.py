@@ -99,12 +99,17 @@ def _reading_once(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLev
 
 
 def in_reading_order(box: Box, schedule: Schedule) -> Box:
-    """The same for a box that is copied element by element: its axes, of which few steps are taken at once."""
-    if not schedule.narrows or not box.is_linear or any(axis.is_irregular for axis in box.axes):
+    """
+    The same for a box that is copied element by element: its axes, of which few steps are taken at once.
+
+    Not where threads share the first axis, which keeps their lines apart in the order of the destination alone.
+    """
+    if not schedule.narrows or schedule.threads or not box.is_linear or any(axis.is_irregular for axis in box.axes):
         return box
     again = _reading_again([(axis.source_stride, axis.valid) for axis in box.axes], schedule.lanes, 1)
     moved = [i for i in again if box.axes[i].extent <= MOST_SEQUENCES]
-    return replace(box, axes=tuple(box.axes[i] for i in (*(set(range(len(box.axes))) - set(moved)), *moved)))
+    order = [*(i for i in range(len(box.axes)) if i not in moved), *moved]
+    return replace(box, axes=tuple(box.axes[i] for i in order))
 
 
 def _reading_again(walk: Sequence[tuple[int, int]], lanes: int, lines: float) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from layout_ir.layouts.plan import Axis, Box
@@ -61,6 +63,7 @@ def test_elements_are_copied_in_the_order_of_the_source_where_its_lines_would_be
     box = Box((Axis("c", 2, 1, 18432, 2), Axis("hw", 18432, 32, 1, 18432)))
     schedule = choose_schedule(Target(64), 4, box.cells, box.cells)
     assert [axis.name for axis in in_reading_order(box, schedule).axes] == ["hw", "c"]
+    assert in_reading_order(box, replace(schedule, threads=True)) == box
     few = Box((Axis("c", 2, 1, 184, 2), Axis("hw", 184, 32, 1, 184)))
     assert in_reading_order(few, schedule) == few
     many = Box((Axis("c", 9, 1, 18432, 9), Axis("hw", 18432, 32, 1, 18432)))
