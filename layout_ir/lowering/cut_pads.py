@@ -66,8 +66,8 @@ def _is_moved_whole(box: Box, padded: int, lanes: int, source_size: int, segment
     if not cut:
         return True
     parts = [(part, choose_tile(part, lanes, source_size, segment)) for part in cut_box(box, padded, cut)]
-    cost = sum((WORTHWHILE if own is None else own.cost) * part.cells for part, own in parts)
-    return tile.cost * box.cells <= cost
+    cost = sum((WORTHWHILE if own is None else own.cost) * part.axes[padded].extent for part, own in parts)
+    return tile.cost * axis.extent <= cost
 
 
 def _loose_axes(box: Box, inner: int, lanes: int, source_size: int, segment: int | None) -> list[int]:

@@ -154,8 +154,9 @@ def _competing(box: Box, tile: Tile, schedule: Schedule) -> set[str]:
     places = PLACES_OF_SMALL_SET if has_small_sets else PLACES_OF_SET
     rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > places]
     strides = [("read", axis.source_stride) for axis in rows] + [("written", axis.destination_stride) for axis in rows]
-    competing = {side for side, stride in strides if schedule.are_pages(stride)}
-    return competing if has_small_sets else competing - {"read"}
+    if not has_small_sets:  # where a kernel would have to look what its sizes are, that is not worth it
+        strides = [(side, stride) for side, stride in strides if side == "written" and not is_symbolic(stride)]
+    return {side for side, stride in strides if schedule.are_pages(stride)}
 
 
 def cut_for_lines(box: Box, schedule: Schedule) -> list[Box]:

@@ -2,8 +2,8 @@
 // RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64},layout-flatten" -t c | filecheck %s --check-prefix TEXT
 // RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64},layout-flatten" | layout-opt -t c | filecheck %s --check-prefix TEXT
 
-!whole = memref<100x35xf32>
-!blocks = memref<100x35xf32, #layout.tiled<(d0, d1) -> (d0, d1 floordiv 16, d1 mod 16)>>
+!whole = memref<100x67xf32>
+!blocks = memref<100x67xf32, #layout.tiled<(d0, d1) -> (d0, d1 floordiv 16, d1 mod 16)>>
 
 // the same threads move whole blocks and then the rest, and wait for each other only between two copies
 // LOOPS-LABEL: func.func @both(
