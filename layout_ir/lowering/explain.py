@@ -14,6 +14,7 @@ from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
+from layout_ir.layouts.plan_rewrites import merge_pads
 from layout_ir.layouts.shuffle_network import Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
@@ -99,7 +100,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     if at_lines is not None:
         elsewhere = _elsewhere(plan.boxes, usual, size, writes_pads)
     elif known and not moves_alike(by_themselves, schedule, size):
-        elsewhere += _by_tiles(by_themselves, inside_of_lines(schedule), size)
+        elsewhere += _by_tiles(list(map(merge_pads, by_themselves)), inside_of_lines(schedule), size)
     if elsewhere:
         lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
     return [readable(line, plan.unknown) for line in lines]
@@ -110,7 +111,7 @@ def _elsewhere(boxes: Sequence[Box], schedule: Schedule, source_size: int, write
     alone = [box for part in split(boxes, source_size, schedule, writes_pads) for box in part.group.boxes]
     if moves_alike(alone, schedule, source_size):
         return [str(schedule), *_by_tiles(with_walks(alone, schedule, source_size, writes_pads), schedule, source_size)]
-    return [str(schedule), *_by_tiles(alone, inside_of_lines(schedule), source_size)]
+    return [str(schedule), *_by_tiles(list(map(merge_pads, alone)), inside_of_lines(schedule), source_size)]
 
 
 def _by_tiles(boxes: Sequence[TiledWalk | Box], schedule: Schedule, source_size: int) -> list[str]:

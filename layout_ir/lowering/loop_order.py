@@ -35,7 +35,7 @@ MOST_SEQUENCES = 8
 """Steps of an axis up to which elements that follow each other in the source are written one after the other."""
 
 PADS = 4
-"""Cells for an element from which on a box writes pads above all."""
+"""Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
 
 LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""

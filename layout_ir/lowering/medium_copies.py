@@ -6,15 +6,12 @@ import itertools
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.plan import Box, CopyPlan
+from layout_ir.lowering.loop_order import PADS
 from layout_ir.lowering.parts import Part, split
 from layout_ir.lowering.processor_model import MODELS
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
-
-PADS = 4
-"""Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
-
 
 SMALL_PART = 16
 """Parts with less than one in so many cells of a copy, as what is left behind whole blocks, go like the others."""

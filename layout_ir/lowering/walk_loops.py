@@ -70,7 +70,7 @@ def with_walks(boxes: Sequence[Box], schedule: Schedule, source_size: int, write
     """The boxes that go together as walks, and all others by themselves."""
     width = LINE_BYTES // schedule.lanes
     if not (schedule.prefetches or schedule.narrows) or not schedule.has_line_vectors:
-        return [merge_pads(box) for box in boxes]
+        return list(map(merge_pads, boxes))
     sides = (Side.DESTINATION, Side.SOURCE) if schedule.narrows else (Side.SOURCE,)
     left: list[Box] = list(boxes)
     result: list[TiledWalk | Box] = []
@@ -81,7 +81,7 @@ def with_walks(boxes: Sequence[Box], schedule: Schedule, source_size: int, write
             if found is None:
                 alone += together.boxes
             else:
-                result += [found[0], *found[1]]
+                result += [found[0], *map(merge_pads, found[1])]
         left = alone
     return [*result, *map(merge_pads, left)]
 

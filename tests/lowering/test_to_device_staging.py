@@ -28,7 +28,7 @@ PAIRS = [
     *[("onednn:oihw", "onednn:OIhw8i16o2i"), ("onednn:OIhw8i16o2i", "onednn:oihw")],
     *[("NCHW", "openvino:bs_fs_yx_bsv16_fsv16"), ("NCHW", "ascend:NC1HWC0"), ("NCHW", "ascend:FRACTAL_Z")],
 ]
-SHAPES = [(1, 18, 3, 3), (17, 4, 2, 2)]
+SHAPES = [(1, 16, 2, 4), (1, 18, 3, 3), (17, 4, 2, 2)]
 
 
 def for_device(reorders: list[Reorder], side: int) -> ModuleOp:
