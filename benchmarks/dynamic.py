@@ -52,7 +52,9 @@ def median_seconds(calls: list[Callable[[], object]]) -> list[float]:
     return [statistics.median(seconds) for seconds in times]
 
 
-def compare(source: str, destination: str, shape: tuple[int, int, int, int], dtype: str) -> tuple[float, float]:
+def compare(
+    source: str, destination: str, shape: tuple[int, int, int, int], dtype: str, threads: int
+) -> tuple[float, float]:
     """Seconds of the kernel for known extents, and of the one for all, whose results are compared."""
     n, _, h, w = shape
     element = element_type(dtype)
@@ -61,8 +63,9 @@ def compare(source: str, destination: str, shape: tuple[int, int, int, int], dty
     buffers = allocate(*(count * element.bytes for count in counts))
     buffers.source[:] = np.arange(len(buffers.source), dtype=np.uint32).astype(np.uint8)
     values, result = (side.view(element.numpy) for side in (buffers.source, buffers.destination))
-    known = li.compile_reorder(source, destination, shape=shape, dtype=dtype)
-    unknown = li.compile_reorder(source, destination, shape=(None, shape[1], None, None), dtype=dtype)
+    team = threads if threads > 1 else None
+    known = li.compile_reorder(source, destination, shape=shape, dtype=dtype, threads=team)
+    unknown = li.compile_reorder(source, destination, shape=(None, shape[1], None, None), dtype=dtype, threads=team)
     assert isinstance(unknown, SizedKernel)
     at = unknown.at((n, h, w))
     calls: list[Callable[[], object]] = [lambda: known(values, result), lambda: at(values, result)]
@@ -82,15 +85,17 @@ def main() -> None:
     parser.add_argument("--dtype", default="f32")
     parser.add_argument("--size", choices=SIZES, action="append", help="in or out of the caches; both by default")
     parser.add_argument("--channels", type=int, default=64)
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    if options.channels < 1:
-        parser.error(f"expected --channels of at least 1, got {options.channels}")
+    for name in ("channels", "threads"):
+        if getattr(options, name) < 1:
+            parser.error(f"expected --{name} of at least 1, got {getattr(options, name)}")
     channels: int = options.channels
     ratios: list[float] = []
     for size in options.size or SIZES:
         for (source, destination), (h, w) in ((pair, image) for pair in PAIRS for image in IMAGES):
             batch = max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
-            known, unknown = compare(source, destination, (batch, channels, h, w), options.dtype)
+            known, unknown = compare(source, destination, (batch, channels, h, w), options.dtype, options.threads)
             ratios.append(known / unknown)
             name = f"{source} -> {destination}, {batch}x{channels}x{h}x{w} {options.dtype}"
             print(

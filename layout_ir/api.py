@@ -195,7 +195,7 @@ def _compiled(
         from layout_ir.runtime.tuning import tune as search
 
         return search(module, "reorder", threads=threads).kernel()
-    wanted = this_processor().target(threads is not None)
+    wanted = this_processor().target(threads)
     target, (kernel,) = compile_where_possible(module, ["reorder"], wanted, threads)
     if target == wanted:  # a compiler that failed may do better another time
         request.keep(kernel)

@@ -19,11 +19,15 @@ from xdsl.ir.affine import AffineConstantExpr
 
 from layout_ir.layouts.panel_group import Group, start_of
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.symbols import is_multiple
+from layout_ir.layouts.symbols import is_multiple, is_symbolic
+from layout_ir.layouts.thread_shares import EVEN, evenness
 from layout_ir.layouts.tiling import Tile
 
 SHARED_TRIPS = 8
-"""Trips of a loop from which on threads share it evenly enough."""
+"""Trips of a loop from which on threads share it rather than another."""
+
+WORTH_ONE_LOOP = 1.1
+"""How much more evenly threads share one loop over all panels, to be worth the order of panels that is lost."""
 
 
 @dataclass(frozen=True)
@@ -63,26 +67,26 @@ class Panel:
         """Elements of a run in a whole panel."""
         return math.prod((self.steps[i] for i in self.run), start=self.group.stretch)
 
-    def written_length(self, threads: bool) -> int:
+    def written_length(self, threads: int) -> int:
         """Elements that panels write without an end: those of a run, or of all runs between which lines are carried."""
         length = self.run_length
         for i in self.carried_along(threads):
             length = length // self.steps[i] * self.group.axes[i].extent
         return length
 
-    def carried_along(self, threads: bool) -> tuple[int, ...]:
+    def carried_along(self, threads: int) -> tuple[int, ...]:
         """
         The axes of the innermost loops along which parts of lines are carried, innermost first.
 
         Where all steps of the carried axis end, those of the next step of another axis may begin. But threads begin
-        anywhere along the axis that they share.
+        anywhere along the axes that they share.
         """
         if self.carried is None:
             return ()
         along = [self.carried]
         axes, outwards = self.group.axes, self.group.run_axes
         outwards = outwards[outwards.index(self.carried) + 1 :]
-        own = self.walk(threads)[threads:-1]
+        own = self.walk(threads)[len(self.divided(threads)) : -1]
         for i, outer in zip(reversed(own), outwards, strict=False):
             if i != outer or self.steps[i] != 1 or not axes[i].is_full:
                 break
@@ -120,13 +124,33 @@ class Panel:
         cut = [i for i, axis in enumerate(axes) if axis.extent > self.steps[i]]
         return tuple(sorted(cut, key=lambda i: (i == self.carried, -axes[i].source_stride)))
 
-    def walk(self, threads: bool) -> tuple[int, ...]:
-        """The same; where threads are to share the panels, with an axis outermost that they can share evenly."""
-        trips = {i: -(-self.group.axes[i].extent // self.steps[i]) for i in self.walked if i != self.carried}
-        if not threads or not trips:
-            return self.walked
-        shared = next((i for i, count in trips.items() if count >= SHARED_TRIPS), max(trips, key=trips.__getitem__))
-        return (shared, *(i for i in self.walked if i != shared))
+    def walk(self, threads: int) -> tuple[int, ...]:
+        """The same; where threads are to share the panels, with the axes outermost that they share."""
+        divided = self.divided(threads)
+        return (*divided, *(i for i in self.walked if i not in divided))
+
+    def divided(self, threads: int) -> tuple[int, ...]:
+        """The axes of the panels that so many threads share: one that they share evenly, or else all in one loop."""
+        apart = tuple(i for i in self.walked if i != self.carried)
+        if not threads or len(apart) < 2:
+            return apart if threads else ()
+        if any(is_symbolic(self.group.axes[i].extent) for i in apart):
+            return apart
+        trips = {i: self._trips((i,)) for i in apart}
+        even = (i for i in apart if trips[i] >= SHARED_TRIPS and evenness(trips[i], threads) >= EVEN)
+        alone = next(even, max(apart, key=trips.__getitem__))
+        together = evenness(self._trips(apart), threads)
+        return apart if together > WORTH_ONE_LOOP * evenness(trips[alone], threads) else (alone,)
+
+    def evenness(self, threads: int) -> float:
+        """How evenly so many threads share the panels, from 0 to 1; 1 where that is not known."""
+        divided = self.divided(threads)
+        if not threads or any(is_symbolic(self.group.axes[i].extent) for i in divided):
+            return 1
+        return evenness(self._trips(divided), threads)
+
+    def _trips(self, axes: Sequence[int]) -> int:
+        return math.prod(-(-self.group.axes[i].extent // self.steps[i]) for i in axes)
 
     def scratch_box(self, position: int) -> Box:
         """One box as a copy from the source to the scratch of a whole panel, the axes joined as `joined` tells."""

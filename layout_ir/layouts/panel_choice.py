@@ -13,6 +13,7 @@ from layout_ir.layouts.panel_overrun import with_overrun
 from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.thread_shares import EVEN
 from layout_ir.layouts.tiling import Tile, within_storage
 
 RUN_BYTES = (4096, 2048, 1536, 1024, 768, 512, 320, 192, 128)
@@ -37,7 +38,7 @@ def choose_panel(
     row_bytes: int | None = None,
     *,
     costs: PanelCosts = DEFAULT_COSTS,
-    threads: bool = False,
+    threads: int = 0,
     at_lines: bool = True,
     region: int | None = None,
 ) -> Panel | None:
@@ -46,7 +47,7 @@ def choose_panel(
 
     `run_bytes`, `row_bytes`: lengths of runs and of rows that are wanted; all that are known to be good by default.
     `costs`: what the parts of a panel cost on the processor.
-    `threads`: whether threads share the panels, which those between which lines are carried cannot be.
+    `threads`: how many share the panels, which those between which lines are carried cannot be; 0: none do.
     `at_lines`: whether the destination begins at a line.
     `region`: an axis of whose steps a cache holds two, and of which the next one is asked for as a whole; None: open.
     """
@@ -73,18 +74,19 @@ def choose_panel(
     ]
 
     def cost(panel: Panel) -> float:
-        return overhead(panel, costs, element_bytes, at_lines=at_lines, threads=threads)
+        moving = overhead(panel, costs, element_bytes, at_lines=at_lines, threads=threads)
+        return (1 + moving) / min(panel.evenness(threads) / EVEN, 1)
 
     candidates = (with_tiles(panel, choose_tile, source_size) for panel in sorted(fitting, key=cost))
     return next((panel for panel in candidates if panel is not None), None)
 
 
-def _fits(panel: Panel, element_bytes: int, threads: bool) -> bool:
+def _fits(panel: Panel, element_bytes: int, threads: int) -> bool:
     is_long = panel.written_length(threads) * element_bytes >= LEAST_RUN_BYTES
     return is_long and panel.size * element_bytes <= SCRATCH_BYTES
 
 
-def _carries_short_runs(panel: Panel, element_bytes: int, threads: bool) -> bool:
+def _carries_short_runs(panel: Panel, element_bytes: int, threads: int) -> bool:
     """
     Whether lines are carried to the row behind in runs so short that a destination at a line is better written without.
 

@@ -100,7 +100,7 @@ class PanelCosts:
 DEFAULT_COSTS = PanelCosts()
 
 
-def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: bool, threads: bool) -> float:
+def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: bool, threads: int) -> float:
     """What the ends of runs and the visits to rows cost, in bytes for every byte that is moved."""
     rows = source_rows(panel)
     run, row = panel.run_length * element_bytes, rows.length * element_bytes

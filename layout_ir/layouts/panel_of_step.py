@@ -100,13 +100,13 @@ def panel_of_step(
     element_bytes: int,
     most_bytes: int,
     *,
-    carries: bool,
     part: int | None = None,
 ) -> Panel | None:
     """
     The panels that take a step of unknown size, no larger than that; None where steps are known or leave gaps.
 
-    `carries`: whether what is left of a line goes to the next step where that follows; threads share steps otherwise.
+    What is left of a line goes to the next step where that follows.
+
     `part`: steps of the outermost axis inside that a panel takes, rather than all; then None where those are no more.
     """
     outer = step_axis(group)
@@ -118,7 +118,7 @@ def panel_of_step(
         if not inside or steps[inside[-1]] <= part:
             return None
         steps[inside[-1]] = part
-    follows = carries and part is None and outer in group.run_axes and group.axes[outer].extent > 1
+    follows = part is None and outer in group.run_axes and group.axes[outer].extent > 1
     run = (*inside, outer) if follows else tuple(inside)
     pitches, length = [0] * group.shared, group.stretch
     for i in run:

@@ -167,8 +167,9 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
     lines.append(f"  panel of {' x '.join(covered)}, {panel.size * width} bytes of scratch: tiles alone would {fault}")
     walk = panel.walk(schedule.threads)
     if walk:
-        first = " (parallel)" if schedule.threads else ""
-        loops = [f"{axes[i].name} by {panel.steps[i]}{first if i == walk[0] else ''}" for i in walk]
+        divided = panel.divided(schedule.threads)
+        parallel = " (parallel)" if len(divided) == 1 else " (in one parallel loop)"
+        loops = [f"{axes[i].name} by {panel.steps[i]}{parallel if i in divided[-1:] else ''}" for i in walk]
         lines.append("  loops over " + ", ".join(loops))
     region = asked_region(panel, walk, schedule)
     if region is not None:

@@ -245,17 +245,31 @@ class LoopBuilder:
         self, first: SSAValue, end: SSAValue, name: str, step: int = 1, is_parallel: bool = False
     ) -> Generator[SSAValue]:
         """A loop between two index values, whose iterations may run at the same time if it is parallel."""
+        if is_parallel:
+            with self.parallel_loops([first], [end], [name], [self.constant(step)]) as (index,):
+                yield index
+            return
         body = Block(arg_types=[IndexType()])
         body.args[0].name_hint = name
-        if is_parallel:
-            loop = scf.ParallelOp([first], [end], [self.constant(step)], Region(body))
-            self._parallel_loops.append(loop)
-        else:
-            loop = scf.ForOp(first, end, self.constant(step), [], Region(body))
-        self.insert(loop)
+        self.insert(scf.ForOp(first, end, self.constant(step), [], Region(body)))
         with self.inside(body):
             yield body.args[0]
-            self.insert(scf.ReduceOp() if is_parallel else scf.YieldOp())
+            self.insert(scf.YieldOp())
+
+    @contextmanager
+    def parallel_loops(
+        self, firsts: Sequence[SSAValue], ends: Sequence[SSAValue], names: Sequence[str], steps: Sequence[SSAValue]
+    ) -> Generator[Sequence[SSAValue]]:
+        """Loops inside of each other, outermost first, all iterations of which may run at the same time."""
+        body = Block(arg_types=[IndexType()] * len(firsts))
+        for index, name in zip(body.args, names, strict=True):
+            index.name_hint = name
+        loop = scf.ParallelOp(firsts, ends, steps, Region(body))
+        self._parallel_loops.append(loop)
+        self.insert(loop)
+        with self.inside(body):
+            yield body.args
+            self.insert(scf.ReduceOp())
 
     def scratch(self, like: Attribute, size: int, alignment: int, name: str) -> SSAValue:
         """A buffer of so many elements of a memref's type on the stack, which begins at a multiple of so many bytes."""

@@ -34,3 +34,5 @@ class LoopLevel:
     rows: NextRows | None = None
     """The rows that the tiles inside ask for together, instead."""
     is_parallel: bool = False
+    whole_from: int = 0
+    """Trips of the parallel loops around this one from which on it is not cut into steps; 0: it is always."""

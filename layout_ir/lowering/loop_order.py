@@ -1,32 +1,20 @@
-"""The loops around a tile: their order, blocks of tiles, what threads share."""
+"""The loops around a tile: their order, and blocks of tiles."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import TOLERATED_OVERLAP, Tile, walked_cells
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
+from layout_ir.lowering.shared_loops import parallel
 from layout_ir.lowering.source_prefetching import with_prefetching
 from layout_ir.lowering.tile_order import Order, order_of_tiles
-
-THREAD_PARTS = 32
-"""Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
-
-SHARED_LINES = 128
-"""
-Lines of the destination that a loop goes through at least for threads to share it rather than another.
-
-A processor reads ahead of what a thread writes, to the end of a page at most. Where the next lines are another
-thread's, it takes them away from that one's cache: on Zen 4, two threads that each write a part of all rows of 1024
-bytes are up to 4 times as slow with data in the caches as with rows of their own.
-"""
 
 KEPT_BYTES = 192 << 10
 """Lines of the source that a near cache keeps beside all else, in bytes."""
@@ -36,9 +24,6 @@ MOST_SEQUENCES = 8
 
 PADS = 4
 """Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
-
-LEAST_PARTS = 1.5
-"""Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
 
 
 def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
@@ -155,72 +140,3 @@ def _continuing(box: Box, tile: Tile, strides: list[int], walked: list[int]) -> 
         if box.axes[following].extent == 1:
             return None
         expected *= box.axes[following].extent
-
-
-def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
-    """
-    Let threads share a loop: the outermost that keeps their lines of the destination apart and pages between them, or
-    else the one whose steps lie farthest from each other there.
-
-    Its steps are grouped so that a line belongs to one group: threads that write parts of one line take it from each
-    other again and again. Inside of a group the loops keep their order.
-    """
-    outer = [position for position, level in enumerate(levels) if level.inside is None]
-    lengths = {position: _part(box, tile, levels[position], schedule.lanes) for position in outer}
-
-    def first(candidates: list[int], parts: float) -> int | None:
-        """The first loop that has so many parts."""
-        whole = (i for i in candidates if box.axes[levels[i].axis].extent >= parts * lengths[i])
-        return next(whole, None)
-
-    def crowds(position: int) -> bool:
-        return _crowds_threads(box, levels[position].axis, schedule.lanes)
-
-    apart = [position for position in outer if keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
-    roomy = [position for position in apart if not crowds(position)]
-    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
-    chosen = first([*roomy, *apart, *farthest], 2)
-    if chosen is None or crowds(chosen):
-        uneven = first(roomy, LEAST_PARTS)
-        chosen = chosen if uneven is None else uneven
-    return levels if chosen is None else _shared(levels, chosen, lengths[chosen])
-
-
-def _shared(levels: list[LoopLevel], position: int, length: int) -> list[LoopLevel]:
-    """Loops of which threads share one, as one around all where it is inside of others or has longer parts."""
-    level = levels[position]
-    if position == 0 and length == level.step:
-        return [replace(level, is_parallel=True), *levels[1:]]
-    shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
-    return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
-
-
-def _crowds_threads(box: Box, shared: int, lanes: int) -> bool:
-    """Whether threads that share an axis write between each other's lines of few pages, again and again."""
-    axis = box.axes[shared]
-    return axis.extent * axis.destination_stride < SHARED_LINES * lanes
-
-
-def keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
-    """Whether what lies between the steps of an axis are whole lines, or less than one of its steps."""
-    step = box.axes[shared].destination_stride
-    return all(
-        axis.destination_stride < step or axis.destination_stride % lanes == 0
-        for i, axis in enumerate(box.axes)
-        if i != shared
-    )
-
-
-def _part(box: Box, tile: Tile, level: LoopLevel, lanes: int) -> int:
-    """Elements along its axis that a thread takes of a loop at once."""
-    return level.step * _group(box.axes[level.axis], tile.extents[level.axis], level.step, lanes)
-
-
-def _group(axis: Axis, tile_steps: int, step: int, lanes: int) -> int:
-    """Steps of a loop for one thread: whole lines of the destination, and for the last more than a moved-back tile."""
-    whole = lanes // math.gcd(lanes, axis.destination_stride * step)
-    group = whole * max(min(axis.extent // (step * whole * THREAD_PARTS), THREAD_PARTS), 1)
-    tiles = -(-axis.extent // tile_steps)
-    while axis.extent % tile_steps and (tiles - 1) % (group * step // tile_steps) == 0 and axis.extent > group * step:
-        group += whole
-    return group

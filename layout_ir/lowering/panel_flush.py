@@ -35,6 +35,8 @@ class Flush:
     """Asks for the source of the next panel meanwhile."""
     ahead: int
     """How many elements behind the ends of this panel's runs are those that it asks for."""
+    part: tuple[SSAValue, SSAValue] | None = None
+    """Where steps begin and end of the axis along which lines are carried; None where all of it is moved in order."""
 
     def emit(self) -> None:
         """The loops over the runs of the panel."""
@@ -69,17 +71,27 @@ class Flush:
         if not self.along:
             runs.copy(source, target, runs.ends(target, length))
             return
-        has_begun = self.builder.minimum(self.builder.place([(self.starts[i], 1) for i in self.along], 0), 1)
+        has_begun = self.builder.minimum(self._steps_behind(), 1)
         runs.copy(source, target, runs.carried_ends(target, length, has_begun, self._steps_left()))
         place, end = map(AffineExpr.dimension, (0, 1))
         left = runs.line(self.builder.index(place + end - runs.lanes, [source, length]))
         before = self.builder.index(place - runs.lanes, [source])
         self.builder.insert(vector.StoreOp(left, self.scratch, [before]))
 
+    def _steps_behind(self) -> SSAValue:
+        """Steps of the axes along which lines are carried that have been moved: of all axes together."""
+        if self.part is not None:
+            (i,) = self.along
+            return self.builder.index(AffineExpr.dimension(0) - AffineExpr.dimension(1), [self.starts[i], self.part[0]])
+        return self.builder.place([(self.starts[i], 1) for i in self.along], 0)
+
     def _steps_left(self) -> SSAValue:
-        """Steps of the axes along which lines are carried that are behind this panel: of all axes together."""
+        """The same that are behind this panel."""
         axes = self.panel.group.axes
         left, values = AffineExpr.constant(0), list[SSAValue]()
+        if self.part is not None:
+            (i,) = self.along
+            left, values = AffineExpr.dimension(0) - axes[i].extent, [self.part[1]]
         for i in self.along:
             start, count = AffineExpr.dimension(len(values)), AffineExpr.constant(1)
             values.append(self.starts[i])

@@ -47,19 +47,22 @@ LONG_ROW_BYTES = 1024
 def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> None:
     """The loops over the panels of a group of boxes."""
     walk, along = panel.walk(schedule.threads), panel.carried_along(schedule.threads)
-    is_shared = schedule.threads and bool(walk)
-    scratch = None if is_shared else _scratch(builder, panel, buffers)
+    divided = panel.divided(schedule.threads)
+    is_cut = schedule.threads > 0 and walk == (panel.carried,)
+    scratch = None if divided or is_cut else _scratch(builder, panel, buffers)
     starts: Values = {}
+    part = None
     with ExitStack() as loops:
-        if is_shared and builder.unknown is not None:
-            starts = loops.enter_context(_in_one_loop(builder, panel, [i for i in panel.walked if i != panel.carried]))
-            walk, is_shared = tuple(i for i in panel.walked if i == panel.carried), False
-            along = walk
+        if is_cut:
+            part = loops.enter_context(_parts_in_order(builder, panel, schedule))
             scratch = _scratch(builder, panel, buffers)
-        for number, i in enumerate(walk):
+        if len(divided) > 1:
+            starts = loops.enter_context(_in_one_loop(builder, panel, divided))
+            scratch = _scratch(builder, panel, buffers)
+        for i in walk[len(starts) :]:
             axis = panel.group.axes[i]
-            bounds = builder.constant(0), builder.constant(axis.extent)
-            is_parallel = is_shared and number == 0
+            bounds = part or (builder.constant(0), builder.constant(axis.extent))
+            is_parallel = (i,) == divided
             name = f"{axis.name}_panel" if panel.steps[i] > 1 else axis.name
             index = loops.enter_context(builder.loop_between(*bounds, name, panel.steps[i], is_parallel))
             starts[i] = _start(builder, panel, i, index)
@@ -74,7 +77,7 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
         rows = asked_rows(panel, tuple(starts), schedule)
         following = rows and next_panel(builder, panel, starts)
         requests = rows and following and Requests(builder, panel, rows, buffers.source, following, schedule)
-        Flush(builder, panel, scratch, buffers.destination, starts, counts, along, requests, ahead).emit()
+        Flush(builder, panel, scratch, buffers.destination, starts, counts, along, requests, ahead, part).emit()
 
 
 def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
@@ -91,7 +94,7 @@ def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
 
 @contextmanager
 def _in_one_loop(builder: LoopBuilder, panel: Panel, walk: Sequence[int]) -> Generator[Values]:
-    """One parallel loop over all panels, where no extent alone is known to be enough for threads to share."""
+    """One parallel loop over all panels, where no extent alone is known to be one that threads share evenly."""
     trips = {i: _trips(builder, panel.group.axes[i].extent, panel.steps[i]) for i in walk}
     total = builder.constant(1)
     for count in trips.values():
@@ -104,6 +107,26 @@ def _in_one_loop(builder: LoopBuilder, panel: Panel, walk: Sequence[int]) -> Gen
         steps[walk[0]] = left
         firsts = {i: builder.index(AffineExpr.dimension(0) * panel.steps[i], [steps[i]]) for i in walk}
         yield {i: _start(builder, panel, i, first) for i, first in firsts.items()}
+
+
+@contextmanager
+def _parts_in_order(builder: LoopBuilder, panel: Panel, schedule: Schedule) -> Generator[tuple[SSAValue, SSAValue]]:
+    """
+    A parallel loop over as many parts of the axis along which lines are carried as there are threads.
+
+    Each is moved in order. It begins at a line if the destination does, so that no two threads write one.
+    """
+    assert panel.carried is not None
+    axis, dimension = panel.group.axes[panel.carried], AffineExpr.dimension(0)
+    whole = schedule.lanes // math.gcd(schedule.lanes, axis.destination_stride)
+    unit = math.lcm(whole, panel.steps[panel.carried]) * schedule.threads
+    extent = builder.constant(axis.extent)
+    length = builder.index((dimension + (unit - 1)) // unit * (unit // schedule.threads), [extent])
+    count = builder.constant(schedule.threads)
+    with builder.loop_between(builder.constant(0), count, "part", is_parallel=True) as number:
+        first = builder.insert(arith.MuliOp(number, length)).results[0]
+        behind = builder.insert(arith.AddiOp(first, length)).results[0]
+        yield first, builder.insert(arith.MinUIOp(behind, extent)).results[0]
 
 
 def _trips(builder: LoopBuilder, extent: int, steps: int) -> SSAValue:

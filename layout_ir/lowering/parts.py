@@ -193,7 +193,6 @@ def step_panel(
         source_size,
         width,
         most_bytes,
-        carries=not schedule.threads,
         part=part,
     )
 
@@ -239,7 +238,7 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
         return "write many lines twice"
     if takes_many_registers(tile, schedule):
         return "take more registers than there are"
-    levels = loop_levels(box, tile, replace(schedule, threads=False))
+    levels = loop_levels(box, tile, replace(schedule, threads=0))
     if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
         return "read short pieces of the source, far from each other"
     return ""

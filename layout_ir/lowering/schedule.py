@@ -50,8 +50,8 @@ class Schedule:
     prefetches: bool = False
     """Whether the source of a later tile is asked for ahead of time."""
 
-    threads: bool = False
-    """Whether the outermost loop may run in parallel."""
+    threads: int = 0
+    """Threads that the outermost loop is divided among; 0 where it does not run in parallel."""
 
     at_line: bool = True
     """Whether the destination begins at a cache line."""
@@ -138,7 +138,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         streams=streams,
         narrows=not streams and cells * element_bytes < stream_bytes and vector_bytes == LINE_BYTES,
         prefetches=is_large if preferences.prefetch is None else preferences.prefetch != "none",
-        threads=target.threads,
+        threads=target.team if target.threads else 0,
         panels=target.panels and streams,
         stream_bytes=stream_bytes,
         processor=processor,

@@ -21,9 +21,10 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import trips_of
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.loop_order import loop_levels, parallel
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
+from layout_ir.lowering.shared_loops import parallel
 
 LEAST_LINES = 40
 """Lines of a row of the destination from which on its two ends, which are written in parts, hardly count."""
@@ -133,7 +134,7 @@ def staged_lines(box: Box, tile: Tile, schedule: Schedule) -> StagedLines | None
     if any(is_symbolic(axis.extent) for axis in box.axes):
         return None
     lanes = schedule.lanes
-    staged = _with_rows(box, tile, replace(schedule, threads=False))
+    staged = _with_rows(box, tile, replace(schedule, threads=0))
     if staged is None or _collide(staged, schedule.processor.set_places):
         return None
     if staged.row_length < LEAST_LINES * lanes or staged.visited_lines > MOST_LINES:

@@ -14,12 +14,13 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Store
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.line_runs import LineRuns, elements_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.staged_lines import StagedLines
-from layout_ir.lowering.tile_loops import TileEmitter, level_loops, tile_place
+from layout_ir.lowering.tile_loops import TileEmitter, tile_place
 
 Starts = dict[int, SSAValue]
 """Where the present tile starts along some axes."""

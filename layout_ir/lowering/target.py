@@ -73,6 +73,9 @@ class Machine:
     through them: others go through vectors of one register.
     """
 
+    team: int = 2
+    """With `threads`: how many of them loops are divided among evenly; any number may run them."""
+
 
 @dataclass(frozen=True)
 class Target(Machine):
@@ -102,7 +105,7 @@ class LoopOptions(Preferences, Machine, ModulePass):
         self._check_one_of("register-bytes", self.register_bytes, VECTOR_WIDTHS[1:])
         self._check_one_of("prefetch", self.prefetch, (None, *PREFETCHES))
         self._check_one_of("processor", self.processor, tuple(MODELS))
-        for name in ("block_tiles", "prefetch_tiles", "run_bytes", "row_bytes"):
+        for name in ("block_tiles", "prefetch_tiles", "run_bytes", "row_bytes", "team"):
             number: int | None = getattr(self, name)
             if number is not None and number < 1:
                 what = name.replace("_", "-")

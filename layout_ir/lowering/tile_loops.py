@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import cast
@@ -15,13 +14,13 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
-from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value, is_copy
-from layout_ir.layouts.symbols import is_multiple
 from layout_ir.layouts.tiling import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
+from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
@@ -42,7 +41,7 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         for piece in cut_box(part, loose[0], part.axes[loose[0]].valid):
             emit_part(builder, piece, buffers, schedule)
     elif tile is None or (part.is_padded and buffers.pad is None):
-        emit_box(builder, in_reading_order(part, schedule), buffers, schedule.threads)
+        emit_box(builder, in_reading_order(part, schedule), buffers, schedule.threads > 0)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
         guards.emit(
@@ -58,7 +57,7 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
     """The loops of a box whose extents do not hold `tile`: by shorter ones, or scalar where there are none."""
     shorter = shorter_tiles(part, tile, schedule, buffers.source_size)
     if shorter is None:
-        emit_box(builder, part, buffers, schedule.threads)
+        emit_box(builder, part, buffers, schedule.threads > 0)
     else:
         emit_part(builder, part, buffers, shorter)
 
@@ -77,35 +76,6 @@ def _emit_tiles(builder: LoopBuilder, box: Box, tile: Tile, buffers: Buffers, sc
     ]
     with level_loops(builder, box, levels, {}) as starts:
         TileEmitter(builder, buffers, schedule).emit(box, tile, starts, levels)
-
-
-@contextmanager
-def level_loops(
-    builder: LoopBuilder, box: Box, levels: Sequence[LoopLevel], outside: Mapping[int, SSAValue]
-) -> Generator[dict[int, SSAValue]]:
-    """Loops around a tile, outermost first, inside of others: where it starts along the axes of all of them."""
-    starts = dict(outside)
-    with ExitStack() as loops:
-        for level in levels:
-            starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts))
-        yield starts
-
-
-@contextmanager
-def level_loop(builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[int, SSAValue]) -> Generator[SSAValue]:
-    """A loop over the starts of tiles along one axis; the last tile is moved back where it would reach too far."""
-    if level.inside is None:
-        first, end = builder.constant(0), builder.constant(axis.extent)
-    else:
-        first = starts[level.axis]
-        end = builder.behind(first, level.inside)
-        if not is_multiple(axis.extent, level.inside):
-            end = builder.minimum(end, axis.extent)
-    with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
-        if level.is_last and not level.is_even and not is_multiple(axis.extent, level.step):
-            yield builder.minimum(index, axis.extent - level.step)
-        else:
-            yield index
 
 
 def tile_place(builder: LoopBuilder, index: AffineExpr, starts: Mapping[int, SSAValue], hint: str) -> SSAValue:

@@ -16,10 +16,11 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
+from layout_ir.lowering.level_loops import level_loop
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import BLOCK_TILES, SEGMENT_BYTES, Schedule
-from layout_ir.lowering.tile_loops import TileEmitter, level_loop
+from layout_ir.lowering.tile_loops import TileEmitter
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_runs import common_run, emit_parallel_runs
 from layout_ir.lowering.to_device_staging import emit_staged_box

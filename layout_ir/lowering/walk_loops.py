@@ -15,12 +15,14 @@ from layout_ir.layouts.plan_rewrites import merge_pads
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.loop_order import keeps_lines_apart, loop_levels
+from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.shared_loops import keeps_lines_apart
 from layout_ir.lowering.tile_choice import tile_of
-from layout_ir.lowering.tile_loops import TileEmitter, level_loops
+from layout_ir.lowering.tile_loops import TileEmitter
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class TiledWalk:
     def levels(self, position: int, schedule: Schedule) -> list[LoopLevel]:
         """The loops around the tile of a box: the common ones, then its own."""
         tile = self.tiles[position]
-        own = [] if tile is None else loop_levels(self.walk.inner(position), tile, replace(schedule, threads=False))
+        own = [] if tile is None else loop_levels(self.walk.inner(position), tile, replace(schedule, threads=0))
         return [
             *(LoopLevel(i, 1) for i in self.order),
             *(replace(level, axis=self.walk.shared + level.axis) for level in own),
@@ -112,7 +114,7 @@ def emit_walk(builder: LoopBuilder, tiled: TiledWalk, buffers: Buffers, schedule
         for number, i in enumerate(tiled.order):
             axis = walk.boxes[0].axes[i]
             bounds = builder.constant(0), builder.constant(axis.extent)
-            is_parallel = schedule.threads and number == 0
+            is_parallel = schedule.threads > 0 and number == 0
             common[i] = loops.enter_context(builder.loop_between(*bounds, f"{axis.name}_part", 1, is_parallel))
         for position in range(len(tiled.tiles)):
             _emit_inner(builder, tiled, position, common, buffers, schedule)

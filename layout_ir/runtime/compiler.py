@@ -149,6 +149,14 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def usual_team() -> int:
+    """How many threads OpenMP chooses, as far as one can know without it."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
+    return processors()
+
+
 def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
     """Flags that a C text is compiled with where the compiler takes them."""
     most_at_once = max(piece.count(SHUFFLE) for piece in re.split(r"[{}]\n", source))

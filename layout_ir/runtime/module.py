@@ -84,7 +84,7 @@ def compile_functions(
     """
     from layout_ir.runtime.processor import this_processor
 
-    wanted = this_processor().target(threads is not None)
+    wanted = this_processor().target(threads)
     if panels is not None:
         wanted = replace(wanted, panels=panels)
     if vector_bytes is not None:
@@ -102,7 +102,7 @@ def compile_where_possible(
         if not wanted.vector_bytes:
             raise
         # a compiler too old for shuffles still compiles scalar loops; any other mistake comes up again
-        scalar = Target(threads=wanted.threads)
+        scalar = Target(threads=wanted.threads, team=wanted.team)
         return scalar, compile_for(module, names, scalar, threads)
 
 

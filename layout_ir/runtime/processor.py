@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layout_ir.errors import LayoutError, nearest
 from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
@@ -41,9 +41,12 @@ class Processor:
     model: str
     """The family whose costs are counted with, a key of `MODELS`."""
 
-    def target(self, threads: bool) -> Target:
-        """What kernels are made for here."""
-        return Target(self.vector_bytes, threads, self.panels, processor=self.model, register_bytes=self.register_bytes)
+    def target(self, threads: int | None) -> Target:
+        """What kernels are made for here; `threads` as in `load_kernel`."""
+        own = Target(self.vector_bytes, panels=self.panels, processor=self.model, register_bytes=self.register_bytes)
+        if threads is None:
+            return own
+        return replace(own, threads=True, team=threads if threads > 0 else compiler.usual_team())
 
 
 def panels_are_forced() -> bool:

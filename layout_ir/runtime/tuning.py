@@ -106,7 +106,7 @@ def tune(
     find_function(module, name)
     alone = isolated(module, name)
     sizes = _sizes_of(alone, name, sizes or {})
-    wanted = this_processor().target(threads is not None)
+    wanted = this_processor().target(threads)
     model, (kernel,) = compile_where_possible(alone, [name], wanted, threads)
     file = record_file(kernel.source, name, threads is not None, sizes)
     record = recall(file, model)

@@ -25,4 +25,4 @@ def explained(module: ModuleOp, tuned: Sequence[Tuned], options: argparse.Namesp
     """Why the kernels are as they are: what was measured, then the plan of every copy."""
     if tuned:
         return "\n".join(f"{one.report()}\n{explain_module(Context(), one.module, one.record.winner)}" for one in tuned)
-    return explain_module(Context(), module, this_processor().target(options.threads is not None))
+    return explain_module(Context(), module, this_processor().target(options.threads))

@@ -13,7 +13,7 @@ from varied_reorders import VARIED, all_streamed, placed, small_panels, source_a
 from layout_ir.runtime.kernel import Kernel
 from layout_ir.runtime.module import compile_functions
 
-THREADS = (None, 1, 2, 3, 0)
+THREADS = (None, 1, 2, 7, 0)
 REORDERS = VARIED[1::2] + VARIED[:1]
 """Odd shapes, and one whose tiles fill it."""
 

@@ -18,6 +18,7 @@ from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.thread_shares import evenness
 from layout_ir.layouts.tiling import Tile, choose_tile
 
 CASES = [
@@ -143,7 +144,7 @@ def test_the_steps_of_tiles_are_those_of_the_axes_that_became_one(case: tuple[st
 def test_lines_are_carried_where_runs_go_on(case: tuple[str, str, tuple[int, ...], str], carried: int | None) -> None:
     (found,) = [panel for _, panel in panels(case) if panel is not None]
     assert found.carried == carried
-    assert (found.written_length(threads=False) > found.run_length) == (carried is not None)
+    assert (found.written_length(threads=0) > found.run_length) == (carried is not None)
     assert found.walked[-1:] == ((carried,) if carried is not None else found.walked[-1:])
 
 
@@ -151,19 +152,19 @@ def test_lines_are_carried_where_runs_go_on(case: tuple[str, str, tuple[int, ...
     "destination, shape, threads, along",
     [
         # rows of a follow each other in the order of b, and c is whole in every panel
-        ("onednn:cba", (1119, 200, 300), False, "ab"),
+        ("onednn:cba", (1119, 200, 300), 0, "ab"),
         # threads share b, and begin anywhere along it
-        ("onednn:cba", (1119, 200, 300), True, "a"),
+        ("onednn:cba", (1119, 200, 300), 2, "a"),
         # behind every row there is a gap
-        ("strided<[1, 1200, 240000]>", (1119, 200, 300), False, "a"),
+        ("strided<[1, 1200, 240000]>", (1119, 200, 300), 0, "a"),
         # a panel takes several steps of b
-        ("onednn:cba", (1119, 200, 30), False, "a"),
+        ("onednn:cba", (1119, 200, 30), 0, "a"),
         # the next panel takes the rest of c
-        ("onednn:cba", (1119, 200, 900), False, "a"),
+        ("onednn:cba", (1119, 200, 900), 0, "a"),
     ],
 )
 def test_lines_are_carried_to_the_row_behind(
-    destination: str, shape: tuple[int, ...], threads: bool, along: str
+    destination: str, shape: tuple[int, ...], threads: int, along: str
 ) -> None:
     boxes, _ = boxes_of("onednn:abc", destination, shape, "i8")
     (group,) = group_boxes(boxes, 1)
@@ -190,10 +191,30 @@ def test_few_panels_between_which_lines_are_carried_are_about_equally_large(
 def test_threads_have_panels_to_share() -> None:
     boxes, size = boxes_of("onednn:ab", "onednn:ba", (25000, 3001), "i8")
     (group,) = group_boxes(boxes, 1)
-    chosen = choose_panel(group, lambda box, elements: choose_tile(box, 64, elements), size, 1, threads=True)
+    chosen = choose_panel(group, lambda box, elements: choose_tile(box, 64, elements), size, 1, threads=2)
     assert chosen is not None
     apart = [i for i in chosen.walked if i != chosen.carried]
     assert max(group.axes[i].extent // chosen.steps[i] for i in apart) >= SHARED_TRIPS
+
+
+@pytest.mark.parametrize(
+    "steps, threads, divided",
+    [
+        ((64, 4, 32), 0, ""),
+        ((64, 4, 32), 2, "b"),  # 50 steps, of which each takes 25
+        ((64, 4, 32), 16, "cb"),  # 10 and 50 alone are uneven, 500 together are not
+        ((64, 40, 32), 2, "c"),  # too few steps of b
+        ((64, 200, 32), 16, "c"),
+    ],
+)
+def test_threads_share_panels_evenly(steps: tuple[int, ...], threads: int, divided: str) -> None:
+    boxes, _ = boxes_of("onednn:abc", "onednn:cba", (64, 200, 320), "i8")
+    (group,) = group_boxes(boxes, 1)
+    taken = dict(zip("abc", steps, strict=True))
+    panel = Panel(group, tuple(taken[axis.name] for axis in group.axes), (0,) * group.shared, (), 1 << 12)
+    assert {group.axes[i].name for i in panel.divided(threads)} == set(divided)
+    shares = [len(range(0, group.axes[i].extent, panel.steps[i])) for i in panel.divided(threads)]
+    assert panel.evenness(threads) == (evenness(math.prod(shares), threads) if threads else 1)
 
 
 @pytest.mark.parametrize(
@@ -277,5 +298,5 @@ def test_visits_to_many_rows_cost_less_where_they_are_asked_for(rows: int, costs
     boxes, _ = boxes_of("onednn:ab", "onednn:ba", (1009, 3001), "i8")
     (group,) = group_boxes(boxes, 1)
     panel = panel_of(group, [1] * group.shared, Wanted(rows, 300, carries=False), 1)
-    asked, alone = (overhead(panel, PanelCosts(many_rows=share), 1, at_lines=True, threads=False) for share in (0.5, 1))
+    asked, alone = (overhead(panel, PanelCosts(many_rows=share), 1, at_lines=True, threads=0) for share in (0.5, 1))
     assert (asked < alone) == costs_less

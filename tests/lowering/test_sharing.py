@@ -7,10 +7,12 @@ import itertools
 import pytest
 
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.thread_shares import evenness
 from layout_ir.layouts.tiling import Tile, choose_tile
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.shared_loops import EVEN_LOOP, EVEN_PARTS
 
 LANES = 16
 
@@ -65,10 +67,11 @@ def written(box: Box, tile: Tile, levels: list[LoopLevel], fixed: dict[int, int]
     ],
     ids=str,
 )
-def test_threads_share_no_line(box: Box):
+@pytest.mark.parametrize("threads", [2, 7, 16])
+def test_threads_share_no_line(box: Box, threads: int):
     tile = choose_tile(box, LANES, box.elements)
     assert tile is not None
-    levels = loop_levels(box, tile, Schedule(LANES, threads=True))
+    levels = loop_levels(box, tile, Schedule(LANES, threads=threads))
     shared, *inner = levels
     assert shared.is_parallel
     assert not any(level.is_parallel for level in inner)
@@ -84,4 +87,24 @@ def test_a_short_loop_is_not_shared():
     box = transpose(16, 17)
     tile = choose_tile(box, LANES, box.elements)
     assert tile is not None
-    assert not any(level.is_parallel for level in loop_levels(box, tile, Schedule(LANES, threads=True)))
+    assert not any(level.is_parallel for level in loop_levels(box, tile, Schedule(LANES, threads=2)))
+
+
+@pytest.mark.parametrize("threads", [2, 6, 16, 48])
+@pytest.mark.parametrize("count", [100, 335, 1000])
+def test_threads_share_images_evenly(count: int, threads: int):
+    box = images(count, 64, 64)
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    shared = loop_levels(box, tile, Schedule(LANES, threads=threads))[0]
+    best = max(evenness(count, threads, part) for part in range(1, 5))
+    assert evenness(box.axes[shared.axis].extent, threads, shared.step) >= min(best, EVEN_PARTS)
+
+
+def test_threads_leave_an_outer_loop_that_they_cannot_share_evenly():
+    box = images(9, 64, 4096)
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    two, sixteen = (loop_levels(box, tile, Schedule(LANES, threads=threads))[0] for threads in (2, 16))
+    assert box.axes[two.axis].name == "n"
+    assert evenness(9, 16) < EVEN_LOOP <= evenness(box.axes[sixteen.axis].extent, 16, sixteen.step)

@@ -122,6 +122,12 @@ def test_loops_of_few_shuffles_each_are_left_to_the_compiler() -> None:
     assert compiler.wanted_flags(f"void f(void) {{\n{loops}}}\n", threads=False)[0] == "-O3"
 
 
+@pytest.mark.parametrize("chosen, team", [("", None), ("3", 3), ("5,2", 5), (" 4 ", 4), ("0", None), ("many", None)])
+def test_a_team_is_as_large_as_openmp_makes_it(chosen: str, team: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", chosen)
+    assert compiler.usual_team() == (team or compiler.processors())
+
+
 @pytest.mark.parametrize("shape", [(2, 64, 12, 16), (None, 64, 12, 16), (None, 64, None, None)])
 def test_distances_of_unknown_sizes_are_reckoned_as_they_are_written(shape: tuple[int | None, ...]) -> None:
     module = reorder_module(li.layout("NCHW"), li.layout("NHWC"), shape, "f32")

@@ -96,6 +96,7 @@ def test_a_kernel_for_all_sizes_is_found_as_it_was(monkeypatch: pytest.MonkeyPat
         replace(REQUEST, shape=(2, 5, 3, None)),
         replace(REQUEST, element=li.element_type("i32")),
         replace(REQUEST, threads=2),
+        replace(REQUEST, threads=3),
         replace(REQUEST, pad=None),
         replace(REQUEST, pad=-0.0),
         replace(REQUEST, pad=1),

@@ -251,9 +251,14 @@ func.func @gaps(%x: !rows, %y: !gaps) {
 // THREADS-NEXT:        arith.remui %[[PART]]
 // THREADS-NEXT:        arith.divui %[[PART]]
 // THREADS:             memref.alloca
+// lines are carried from one image to the next, so that each thread takes images that follow each other
 // THREADS:           "scf.parallel"
-// THREADS-NEXT:      ^bb0(%{{.*}}: index):
+// THREADS-NEXT:      ^bb0(%part: index):
+// THREADS-NEXT:        %[[FIRST:.*]] = arith.muli %part, %{{.*}} : index
+// THREADS-NEXT:        %[[BEHIND:.*]] = arith.addi %[[FIRST]]
+// THREADS-NEXT:        %[[END:.*]] = arith.minui %[[BEHIND]], %n : index
 // THREADS-NEXT:        memref.alloca
+// THREADS-NEXT:        scf.for %{{.*}} = %[[FIRST]] to %[[END]] step
 // THREADS:           "scf.parallel"
 // THREADS-NEXT:      ^bb0(%[[NUMBER:.*]]: index):
 // THREADS-NEXT:        arith.remui %[[NUMBER]]

@@ -2,6 +2,7 @@
 // RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64}" | filecheck %s
 // RUN: layout-opt %s -p layout-to-loops | filecheck %s --check-prefix ONE
 // RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64 processor=zen-4}" | filecheck %s --check-prefix ROWS
+// RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64 team=16}" | filecheck %s --check-prefix TEAM
 
 !source = memref<8x64x64xf32>
 !destination = memref<8x64x64xf32, #layout.tiled<(d0, d1, d2) -> (d0, d2, d1)>>
@@ -39,5 +40,32 @@ func.func @lines_of_short_rows(%x: memref<256x256xf32, #layout.tiled<(d0, d1) ->
 // ROWS-NEXT:    ^{{.*}}(%b: index):
 func.func @uneven_parts(%x: memref<625x100xf32>, %y: memref<625x100xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>) {
   layout.copy %x, %y : memref<625x100xf32> to memref<625x100xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>
+  func.return
+}
+
+// 335 images: 32 parts of 10 would leave some of 16 threads 30 images and others 20
+// ROWS-LABEL: func.func @images(
+// ROWS:         %[[PART:.*]] = arith.constant 10 : index
+// ROWS:         "scf.parallel"(%{{.*}}, %{{.*}}, %[[PART]])
+// TEAM-LABEL: func.func @images(
+// TEAM:         %[[PART:.*]] = arith.constant 7 : index
+// TEAM:         "scf.parallel"(%{{.*}}, %{{.*}}, %[[PART]])
+func.func @images(%x: memref<335x64x64xf32>, %y: memref<335x64x64xf32, #layout.tiled<(d0, d1, d2) -> (d0, d2, d1)>>) {
+  layout.copy %x, %y : memref<335x64x64xf32> to memref<335x64x64xf32, #layout.tiled<(d0, d1, d2) -> (d0, d2, d1)>>
+  func.return
+}
+
+// of unknown images threads share parts as well, unless there are four images for each of them
+// TEAM-LABEL: func.func @unknown_images(
+// TEAM:         %[[ENOUGH:.*]] = arith.cmpi uge, %d0, %{{.*}} : index
+// TEAM-NEXT:    %[[LENGTH:.*]] = arith.select %[[ENOUGH]], %d2, %{{.*}} : index
+// TEAM:         "scf.parallel"(%{{.*}}, %{{.*}}, %{{.*}}, %d0, %d2, %{{.*}}, %{{.*}}, %[[LENGTH]], %{{.*}}) <{
+// TEAM-NEXT:    ^{{.*}}(%a: index, %c: index, %b: index):
+// TEAM:           scf.for %{{.*}} = %b to
+// TEAM-NEXT:        %[[END:.*]] = affine.apply affine_map<(d0, d1) -> ((d0 + d1))> (%c, %[[LENGTH]])
+// TEAM-NEXT:        %[[LAST:.*]] = arith.minui %[[END]], %d2
+// TEAM-NEXT:        scf.for %{{.*}} = %c to %[[LAST]]
+func.func @unknown_images(%x: memref<?x64x?xf32>, %y: memref<?x64x?xf32, #layout.tiled<(d0, d1, d2) -> (d0, d2, d1)>>) {
+  layout.copy %x, %y : memref<?x64x?xf32> to memref<?x64x?xf32, #layout.tiled<(d0, d1, d2) -> (d0, d2, d1)>>
   func.return
 }

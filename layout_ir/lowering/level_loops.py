@@ -1,0 +1,88 @@
+"""The loops around a tile as operations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import is_multiple
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_level import LoopLevel
+
+_SUM = AffineExpr.dimension(0) + AffineExpr.dimension(1)
+
+
+@contextmanager
+def level_loops(
+    builder: LoopBuilder, box: Box, levels: Sequence[LoopLevel], outside: Mapping[int, SSAValue]
+) -> Generator[dict[int, SSAValue]]:
+    """Loops around a tile, outermost first, inside of others: where it starts along the axes of all of them."""
+    starts = dict(outside)
+    shared = list(itertools.takewhile(lambda level: level.is_parallel, levels))
+    with ExitStack() as loops:
+        parts: dict[int, SSAValue] = {}
+        if len(shared) > 1:
+            parts = _lengths_of_parts(builder, box, shared)
+            axes = [box.axes[level.axis] for level in shared]
+            ends, names = [builder.constant(axis.extent) for axis in axes], [axis.name for axis in axes]
+            firsts, steps = [builder.constant(0)] * len(shared), list(parts.values())
+            indices = loops.enter_context(builder.parallel_loops(firsts, ends, names, steps))
+            for level, index in zip(shared, indices, strict=True):
+                starts[level.axis] = _moved_back(builder, box.axes[level.axis], level, index)
+            levels = levels[len(shared) :]
+        for level in levels:
+            part = parts.pop(level.axis, None)  # only the outermost loop in a part goes through all of it
+            starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts, part))
+        yield starts
+
+
+def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel]) -> dict[int, SSAValue]:
+    """What each of several parallel loops takes of its axis at a time: all if those before it have enough trips."""
+    lengths: dict[int, SSAValue] = {}
+    trips: SSAValue | None = None
+    for level in shared:
+        extent, length = builder.constant(box.axes[level.axis].extent), builder.constant(level.step)
+        if level.whole_from and trips is not None:
+            is_enough = builder.compare(trips, "uge", builder.constant(level.whole_from))
+            lengths[level.axis] = builder.select(is_enough, extent, length)
+        else:
+            lengths[level.axis] = length
+        own = extent
+        if level.step > 1:
+            own = builder.index((AffineExpr.dimension(0) + (level.step - 1)) // level.step, [extent])
+        if level is not shared[-1]:
+            trips = own if trips is None else builder.insert(arith.MuliOp(trips, own)).results[0]
+    return lengths
+
+
+@contextmanager
+def level_loop(
+    builder: LoopBuilder, axis: Axis, level: LoopLevel, starts: dict[int, SSAValue], part: SSAValue | None = None
+) -> Generator[SSAValue]:
+    """
+    A loop over the starts of tiles along one axis; the last tile is moved back where it would reach too far.
+
+    `part`: the length of what it is inside of, where that is not always the same.
+    """
+    if level.inside is None:
+        first, end = builder.constant(0), builder.constant(axis.extent)
+    else:
+        first = starts[level.axis]
+        end = builder.behind(first, level.inside) if part is None else builder.index(_SUM, [first, part])
+        if part is not None or not is_multiple(axis.extent, level.inside):
+            end = builder.minimum(end, axis.extent)
+    with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
+        yield _moved_back(builder, axis, level, index)
+
+
+def _moved_back(builder: LoopBuilder, axis: Axis, level: LoopLevel, index: SSAValue) -> SSAValue:
+    """Where a tile starts: the last one of an axis must not reach beyond it."""
+    if level.is_last and not level.is_even and not is_multiple(axis.extent, level.step):
+        return builder.minimum(index, axis.extent - level.step)
+    return index
