@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks import machine, overhead, report
 from benchmarks.buffers import allocate
 from benchmarks.cases import QUICK_SIZES, SIZES, WIDTHS, Run, runs
+from benchmarks.contestants import NUMPY, ONEDNN, PYTORCH
 from benchmarks.measure import FULL, QUICK
 from benchmarks.runner import Result, run_case, storage_bytes
 from layout_ir.layouts.panel_steps import LINE_BYTES
@@ -36,6 +37,13 @@ def parser() -> argparse.ArgumentParser:
         default=0,
         metavar="BYTES",
         help="how far behind a cache line both buffers begin: 0 by default, large ones of numpy and malloc mostly 16",
+    )
+    result.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=[ONEDNN, PYTORCH, NUMPY],
+        help="only compare results with this opponent, not speeds: numpy takes long beside many threads (repeatable)",
     )
     result.add_argument("--quick", action="store_true", help="few rounds, small sizes: shows that all runs, no more")
     result.add_argument("--json", metavar="FILE", type=Path, help="write everything that was measured")
@@ -76,13 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     cores = len(os.sched_getaffinity(0))
     threads = [options.threads] if options.threads else sorted({1, cores})
-    groups, facts = _measure(chosen, threads, options.quick, options.offset)
+    groups, facts = _measure(chosen, threads, options.quick, options.offset, options.without)
     _write(options.json, report.as_json(facts, groups))
     return 1 if any(result.error for results in groups.values() for result in results) else 0
 
 
 def _measure(
-    chosen: Sequence[Run], threads: Sequence[int], quick: bool, behind_line: int
+    chosen: Sequence[Run], threads: Sequence[int], quick: bool, behind_line: int, unmeasured: Sequence[str]
 ) -> tuple[dict[int, list[Result]], dict[str, str | int | float | dict[str, float]]]:
     needed = [storage_bytes(run) for run in chosen]
     least = sizes_of(quick)["out"]  # so that memcpy out of cache is measured even where no case is
@@ -99,7 +107,7 @@ def _measure(
         print(f"\n{count} thread(s); ratios are our speed over the opponent's\n{report.HEADER}")
         groups[count] = []
         for run in chosen:
-            groups[count].append(run_case(run, count, QUICK if quick else FULL, arena))
+            groups[count].append(run_case(run, count, QUICK if quick else FULL, arena, unmeasured))
             print(report.line(groups[count][-1]), flush=True)
         print(f"\n{count} thread(s)\n{report.summary_table(groups[count])}")
     return groups, facts

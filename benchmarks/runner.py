@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,8 +69,12 @@ def _maps(run: Run) -> tuple[IndexMap, IndexMap]:
     return source.index_map(run.shape, run.dtype), destination.index_map(run.shape, run.dtype)
 
 
-def run_case(run: Run, threads: int, effort: Effort, arena: Buffers) -> Result:
-    """Measure one run; a `LayoutError` or a wrong result becomes the result's `error`."""
+def run_case(run: Run, threads: int, effort: Effort, arena: Buffers, unmeasured: Collection[str] = ()) -> Result:
+    """
+    Measure one run; a `LayoutError` or a wrong result becomes the result's `error`.
+
+    `unmeasured`: the opponents whose results are compared with ours, but not their speed.
+    """
     from layout_ir import LayoutError, compile_reorder
 
     set_threads(threads)
@@ -94,12 +98,13 @@ def run_case(run: Run, threads: int, effort: Effort, arena: Buffers) -> Result:
         agreeing, checked, error = _check(ours, opponents, maps, width, buffers)
         if error:
             return _result(run, threads, maps, error=error)
-        samples = measure([ours, memcpy, *agreeing], effort, threads)
+        measured = [one for one in agreeing if one.name not in unmeasured]
+        samples = measure([ours, memcpy, *measured], effort, threads)
     finally:
         if reorder is not None:
             reorder.destroy()
     disagreeing = tuple(one.name for one in opponents if one not in agreeing)
-    implementation = next((one.note for one in agreeing if one.name == who.ONEDNN), "")
+    implementation = next((one.note for one in measured if one.name == who.ONEDNN), "")
     return _result(run, threads, maps, samples, implementation, checked, disagreeing)
 
 
