@@ -142,6 +142,10 @@ class Panel:
         together = evenness(self._trips(apart), threads)
         return apart if together > WORTH_ONE_LOOP * evenness(trips[alone], threads) else (alone,)
 
+    def is_cut(self, threads: int) -> bool:
+        """Whether lines are carried between all panels, so that each of so many threads moves a part in order."""
+        return threads > 0 and self.carried is not None and self.walked == (self.carried,)
+
     def evenness(self, threads: int) -> float:
         """How evenly so many threads share the panels, from 0 to 1; 1 where that is not known."""
         divided = self.divided(threads)

@@ -169,6 +169,8 @@ def _panel(panel: Panel | None, schedule: Schedule, fault: str) -> list[str]:
     if walk:
         divided = panel.divided(schedule.threads)
         parallel = " (parallel)" if len(divided) == 1 else " (in one parallel loop)"
+        if panel.is_cut(schedule.threads):
+            divided, parallel = walk, " (in parallel parts)"
         loops = [f"{axes[i].name} by {panel.steps[i]}{parallel if i in divided[-1:] else ''}" for i in walk]
         lines.append("  loops over " + ", ".join(loops))
     region = asked_region(panel, walk, schedule)
@@ -225,5 +227,7 @@ def _level(box: Box, level: LoopLevel) -> str:
     traits = [f"prefetching {level.prefetch} elements ahead{behind}"] if level.prefetch else []
     if level.rows is not None:
         traits.append(f"asking for the rows of the next {box.axes[level.rows.following[-1]].name}")
-    traits += ["parallel"] if level.is_parallel else []
+    if level.is_parallel:
+        fewer = f" where there are fewer than {level.whole_from} trips around it" if level.whole_from else ""
+        traits.append(f"parallel{fewer}")
     return f"{box.axes[level.axis].name} by {level.step}{inside}" + (f" ({', '.join(traits)})" if traits else "")

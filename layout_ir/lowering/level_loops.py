@@ -50,7 +50,8 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
         extent, length = builder.constant(box.axes[level.axis].extent), builder.constant(level.step)
         if level.whole_from and trips is not None:
             is_enough = builder.compare(trips, "uge", builder.constant(level.whole_from))
-            lengths[level.axis] = builder.select(is_enough, extent, length)
+            whole = builder.insert(arith.MaxUIOp(extent, length)).results[0]  # no step is of an axis of no elements
+            lengths[level.axis] = builder.select(is_enough, whole, length)
         else:
             lengths[level.axis] = length
         own = extent

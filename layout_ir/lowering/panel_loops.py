@@ -48,12 +48,11 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
     """The loops over the panels of a group of boxes."""
     walk, along = panel.walk(schedule.threads), panel.carried_along(schedule.threads)
     divided = panel.divided(schedule.threads)
-    is_cut = schedule.threads > 0 and walk == (panel.carried,)
-    scratch = None if divided or is_cut else _scratch(builder, panel, buffers)
+    scratch = None if divided or panel.is_cut(schedule.threads) else _scratch(builder, panel, buffers)
     starts: Values = {}
     part = None
     with ExitStack() as loops:
-        if is_cut:
+        if panel.is_cut(schedule.threads):
             part = loops.enter_context(_parts_in_order(builder, panel, schedule))
             scratch = _scratch(builder, panel, buffers)
         if len(divided) > 1:

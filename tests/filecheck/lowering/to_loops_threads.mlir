@@ -58,7 +58,8 @@ func.func @images(%x: memref<335x64x64xf32>, %y: memref<335x64x64xf32, #layout.t
 // of unknown images threads share parts as well, unless there are four images for each of them
 // TEAM-LABEL: func.func @unknown_images(
 // TEAM:         %[[ENOUGH:.*]] = arith.cmpi uge, %d0, %{{.*}} : index
-// TEAM-NEXT:    %[[LENGTH:.*]] = arith.select %[[ENOUGH]], %d2, %{{.*}} : index
+// TEAM-NEXT:    %[[WHOLE:.*]] = arith.maxui %d2, %{{.*}} : index
+// TEAM-NEXT:    %[[LENGTH:.*]] = arith.select %[[ENOUGH]], %[[WHOLE]], %{{.*}} : index
 // TEAM:         "scf.parallel"(%{{.*}}, %{{.*}}, %{{.*}}, %d0, %d2, %{{.*}}, %{{.*}}, %[[LENGTH]], %{{.*}}) <{
 // TEAM-NEXT:    ^{{.*}}(%a: index, %c: index, %b: index):
 // TEAM:           scf.for %{{.*}} = %b to

@@ -1,0 +1,63 @@
+"""Threads share loops of unknown length: any sizes are right, as many threads as there are do the work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+
+import layout_ir as li
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.target import Target
+from layout_ir.runtime.module import lower_to_c
+from layout_ir.runtime.sized_kernel import SizedKernel
+
+SIZES = ((100, 0), (0, 5), (1, 1), (1, 70), (3, 500), (40, 3), (9, 129))
+"""Of two extents: no elements, too few steps for every thread of one loop, and enough."""
+
+
+@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.parametrize("threads", [2, 7])
+@pytest.mark.parametrize(
+    "source, destination, shape, dtype",
+    [
+        ("onednn:abcd", "onednn:acbd", (None, 64, None, 32), "f32"),
+        ("onednn:abc", "onednn:acb", (None, 64, None), "f32"),
+        ("onednn:acb", "onednn:abc", (None, 64, None), "i8"),
+        ("onednn:abc", "onednn:aBc16b", (None, 35, None), "i8"),
+        ("onednn:aBc16b", "onednn:abc", (None, 64, None), "f16"),
+    ],
+)
+def test_threads_write_what_one_does(
+    source: str, destination: str, shape: tuple[int | None, ...], dtype: str, threads: int
+) -> None:
+    alone, shared = (
+        li.compile_reorder(source, destination, shape=shape, dtype=dtype, threads=count) for count in (None, threads)
+    )
+    assert isinstance(alone, SizedKernel)
+    assert isinstance(shared, SizedKernel)
+    for sizes in SIZES:
+        read, written = (argument.size for argument in alone.at(sizes).arguments)
+        element = li.element_type(dtype).numpy
+        values = np.arange(read, dtype=np.int64).astype(np.int8).astype(element)
+        expected, result = (np.full(written, 77, element) for _ in range(2))
+        alone(values, expected, sizes=sizes)
+        shared(values, result, sizes=sizes)
+        assert np.array_equal(result, expected), sizes
+
+
+@pytest.mark.parametrize(
+    "team, loops",
+    [
+        (0, "a by 1, b by 32, c by 32"),
+        (2, "a by 1 (parallel), c by 128 (parallel where there are fewer than 8 trips around it)"),
+        (16, "a by 1 (parallel), c by 128 (parallel where there are fewer than 64 trips around it)"),
+    ],
+)
+def test_parts_of_other_loops_are_shared_where_the_first_has_few_steps(team: int, loops: str) -> None:
+    module = reorder_module(li.layout("onednn:abc"), li.layout("onednn:acb"), (None, 64, None), li.element_type("f32"))
+    target = Target(64, threads=team > 0, team=max(team, 1))
+    assert f"loops over {loops}" in explain_module(Context(), module, target)
+    _, text = lower_to_c(module, target)
+    assert ("omp parallel for collapse(3)" in text) == (team > 0)
