@@ -54,12 +54,15 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
             lengths[level.axis] = builder.select(is_enough, whole, length)
         else:
             lengths[level.axis] = length
-        own = extent
-        if level.step > 1:
-            own = builder.index((AffineExpr.dimension(0) + (level.step - 1)) // level.step, [extent])
         if level is not shared[-1]:
+            own = extent if level.step == 1 else builder.index(_ceiling(level.step), [extent])
             trips = own if trips is None else builder.insert(arith.MuliOp(trips, own)).results[0]
     return lengths
+
+
+def _ceiling(divisor: int) -> AffineExpr:
+    """How often a number goes into another one, or once more."""
+    return (AffineExpr.dimension(0) + (divisor - 1)) // divisor
 
 
 @contextmanager

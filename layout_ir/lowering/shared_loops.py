@@ -68,10 +68,10 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
 
     apart = [position for position in outer if keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
     roomy = [position for position in apart if not crowds(position)]
-    several = roomy or apart
+    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
+    several = roomy or apart or farthest[:1]
     if any(is_symbolic(box.axes[levels[position].axis].extent) for position in several):
         return _shared_as_needed(box, schedule, levels, lengths, several)
-    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
     chosen = first([*roomy, *apart], 2)
     chosen = first(farthest, 2) if chosen is None else chosen
     if chosen is None or crowds(chosen):
@@ -89,17 +89,21 @@ def _shared_as_needed(
     `lengths`: of the least parts of each loop, by its position. `apart`: those that had better be shared, which are cut
     as soon as the steps of the others are not many for each thread; any other loop only if some have no step at all.
     """
+
+    def part(position: int) -> int:
+        is_long = position > 0 and is_symbolic(box.axes[levels[position].axis].extent)
+        return lengths[position] * (UNKNOWN_PARTS if is_long else 1)
+
     first, *others = [*apart, *(position for position in lengths if position not in apart)]
-    result = _shared(levels, first, lengths[first])
+    result = _shared(levels, first, part(first))
     count = 1
     for position in others:
-        level, extent = levels[position], box.axes[levels[position].axis].extent
-        length = lengths[position] * (UNKNOWN_PARTS if is_symbolic(extent) else 1)
+        level, extent, length = levels[position], box.axes[levels[position].axis].extent, part(position)
         if is_symbolic(extent) or extent > length:
             steps = schedule.threads * (STEPS_EACH if position in apart else 1)
-            part = LoopLevel(level.axis, length, is_last=False, is_parallel=True, whole_from=steps)
+            shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True, whole_from=steps)
             own = [replace(one, inside=length) if one is level else one for one in result[count:]]
-            result = [*result[:count], part, *own]
+            result = [*result[:count], shared, *own]
             count += 1
     return result
 
