@@ -8,14 +8,11 @@ from contextlib import ExitStack, contextmanager
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
-
-_SUM = AffineExpr.dimension(0) + AffineExpr.dimension(1)
 
 
 @contextmanager
@@ -55,14 +52,9 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
         else:
             lengths[level.axis] = length
         if level is not shared[-1]:
-            own = extent if level.step == 1 else builder.index(_ceiling(level.step), [extent])
+            own = builder.trips(box.axes[level.axis].extent, level.step)
             trips = own if trips is None else builder.insert(arith.MuliOp(trips, own)).results[0]
     return lengths
-
-
-def _ceiling(divisor: int) -> AffineExpr:
-    """How often a number goes into another one, or once more."""
-    return (AffineExpr.dimension(0) + (divisor - 1)) // divisor
 
 
 @contextmanager
@@ -78,7 +70,7 @@ def level_loop(
         first, end = builder.constant(0), builder.constant(axis.extent)
     else:
         first = starts[level.axis]
-        end = builder.behind(first, level.inside) if part is None else builder.index(_SUM, [first, part])
+        end = builder.behind(first, level.inside) if part is None else builder.place([(first, 1), (part, 1)], 0)
         if part is not None or not is_multiple(axis.extent, level.inside):
             end = builder.minimum(end, axis.extent)
     with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:

@@ -216,6 +216,14 @@ class LoopBuilder:
         """Whether a condition does not hold."""
         return self.compare(condition, "eq", self.insert(arith.ConstantOp.from_int_and_width(0, 1)).result)
 
+    def trips(self, extent: int, step: int) -> SSAValue:
+        """How many steps of so many elements an extent takes, the last of which may be short."""
+        if not is_symbolic(extent):
+            return self.constant(-(-extent // step))
+        if step == 1:
+            return self.constant(extent)
+        return self.index((AffineExpr.dimension(0) + (step - 1)) // step, [self.constant(extent)])
+
     def minimum(self, value: SSAValue, limit: int) -> SSAValue:
         """The smaller of an index and a constant."""
         return self.insert(arith.MinUIOp(value, self.constant(limit))).result

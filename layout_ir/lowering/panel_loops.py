@@ -94,7 +94,7 @@ def _scratch(builder: LoopBuilder, panel: Panel, buffers: Buffers) -> SSAValue:
 @contextmanager
 def _in_one_loop(builder: LoopBuilder, panel: Panel, walk: Sequence[int]) -> Generator[Values]:
     """One parallel loop over all panels, where no extent alone is known to be one that threads share evenly."""
-    trips = {i: _trips(builder, panel.group.axes[i].extent, panel.steps[i]) for i in walk}
+    trips = {i: builder.trips(panel.group.axes[i].extent, panel.steps[i]) for i in walk}
     total = builder.constant(1)
     for count in trips.values():
         total = builder.insert(arith.MuliOp(total, count)).results[0]
@@ -126,13 +126,6 @@ def _parts_in_order(builder: LoopBuilder, panel: Panel, schedule: Schedule) -> G
         first = builder.insert(arith.MuliOp(number, length)).results[0]
         behind = builder.insert(arith.AddiOp(first, length)).results[0]
         yield first, builder.insert(arith.MinUIOp(behind, extent)).results[0]
-
-
-def _trips(builder: LoopBuilder, extent: int, steps: int) -> SSAValue:
-    """How many panels an axis is cut into."""
-    if not is_symbolic(extent):
-        return builder.constant(-(-extent // steps))
-    return builder.index((AffineExpr.dimension(0) + (steps - 1)) // steps, [builder.constant(extent)])
 
 
 def _start(builder: LoopBuilder, panel: Panel, i: int, index: SSAValue) -> SSAValue:

@@ -141,14 +141,14 @@ def _part(box: Box, tile: Tile, level: LoopLevel, schedule: Schedule) -> int:
     """
     axis, tile_steps, lanes = box.axes[level.axis], tile.extents[level.axis], schedule.lanes
     whole = level.step * (lanes // math.gcd(lanes, axis.destination_stride * level.step))
+    if is_symbolic(axis.extent):
+        return whole
     most = max(min(axis.extent // (whole * THREAD_PARTS), THREAD_PARTS), 1)
     tiles = -(-axis.extent // tile_steps)
 
     def leaves_one(part: int) -> bool:
         return axis.extent % tile_steps != 0 and (tiles - 1) % (part // tile_steps) == 0 and axis.extent > part
 
-    if is_symbolic(axis.extent):
-        return whole
     parts = [whole * lines for lines in range(most, 0, -1) if not leaves_one(whole * lines)]
     shares = {part: evenness(axis.extent, schedule.threads, part) for part in parts}
     if parts:

@@ -149,8 +149,10 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def usual_team() -> int:
-    """How many threads OpenMP chooses, as far as one can know without it."""
+def team_of(threads: int) -> int:
+    """How many threads a kernel will have: so many, or what OpenMP chooses, as far as one can know without it."""
+    if threads > 0:
+        return threads
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if wanted.isdecimal() and int(wanted):
         return int(wanted)

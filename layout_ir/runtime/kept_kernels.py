@@ -24,7 +24,7 @@ from layout_ir.layouts.element_type import ElementType, element_type
 from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.symbols import Polynomial, Symbol
 from layout_ir.runtime import cache as libraries
-from layout_ir.runtime.compiler import usual_team
+from layout_ir.runtime.compiler import team_of
 from layout_ir.runtime.kernel import Kernel, KernelArgument, function_of, loaded
 from layout_ir.runtime.sized_kernel import SizedArgument, SizedKernel
 
@@ -68,7 +68,7 @@ class Request:
         layouts = self.source, self.destination
         if any(not type(layout).__module__.startswith(f"{PACKAGE.name}.") for layout in layouts):
             return None
-        team = None if self.threads is None else self.threads or usual_team()
+        team = None if self.threads is None else team_of(self.threads)
         described = (*layouts, self.shape, self.element, team, _exactly(self.pad))
         settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("LAYOUT_IR_"))
         key = libraries.kernel_key("", self.threads is not None, package_state(), repr(settings), repr(described))

@@ -44,9 +44,7 @@ class Processor:
     def target(self, threads: int | None) -> Target:
         """What kernels are made for here; `threads` as in `load_kernel`."""
         own = Target(self.vector_bytes, panels=self.panels, processor=self.model, register_bytes=self.register_bytes)
-        if threads is None:
-            return own
-        return replace(own, threads=True, team=threads if threads > 0 else compiler.usual_team())
+        return own if threads is None else replace(own, threads=True, team=compiler.team_of(threads))
 
 
 def panels_are_forced() -> bool:

@@ -125,7 +125,8 @@ def test_loops_of_few_shuffles_each_are_left_to_the_compiler() -> None:
 @pytest.mark.parametrize("chosen, team", [("", None), ("3", 3), ("5,2", 5), (" 4 ", 4), ("0", None), ("many", None)])
 def test_a_team_is_as_large_as_openmp_makes_it(chosen: str, team: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", chosen)
-    assert compiler.usual_team() == (team or compiler.processors())
+    assert compiler.team_of(0) == (team or compiler.processors())
+    assert compiler.team_of(7) == 7
 
 
 @pytest.mark.parametrize("shape", [(2, 64, 12, 16), (None, 64, 12, 16), (None, 64, None, None)])
