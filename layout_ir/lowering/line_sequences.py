@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Store
+from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 
 BYTES_ON_THE_WAY = 5120
@@ -35,6 +36,12 @@ def trips_of(box: Box, level: LoopLevel) -> int:
 def walked(parts: Sequence[tuple[int, int]], step: int, trips: int) -> list[tuple[int, int]]:
     """The parts that a loop touches, where each continues."""
     return [(start, end + step * (trips - 1)) for start, end in parts]
+
+
+def moved_back(box: Box, tile: Tile, level: LoopLevel) -> int:
+    """By how many steps the last tile of a loop is moved back, as it would reach over the end."""
+    length = box.axes[level.axis].extent if level.inside is None else level.inside
+    return max(level.step * (trips_of(box, level) - 1) + tile.extents[level.axis] - length, 0)
 
 
 def longest(parts: Sequence[tuple[int, int]]) -> int:

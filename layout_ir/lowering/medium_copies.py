@@ -43,6 +43,8 @@ def schedule_at_lines(
     if PADS * elements < cells or size < runs_bytes or cells * element_bytes >= MODELS[target.processor].stream_bytes:
         return None
     schedule = choose_schedule(replace(target, stream_bytes=1), element_bytes, cells, elements)
+    # what a third level cache delivers need not be asked for into the second one
+    schedule = replace(schedule, processor=replace(schedule.processor, asks_second_level=False))
     least = 1 if size >= lines_bytes else 2
     if not schedule.streams:
         return None

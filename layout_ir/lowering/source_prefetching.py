@@ -16,6 +16,7 @@ from layout_ir.lowering.line_sequences import (
     LEAST_LINES_AHEAD,
     joined,
     longest,
+    moved_back,
     shared_row,
     trips_of,
     walked,
@@ -140,8 +141,9 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
         parts = walked(parts, step, trips_of(box, level))
         lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
         ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
-        if longest(parts) >= ROW_DISTANCES * ahead:
-            if len(parts) <= FEW_ROWS or longest(parts) >= schedule.processor.row_distances * ahead:
+        length = longest(parts) - moved_back(box, tile, level) * box.axes[level.axis].source_stride
+        if length >= ROW_DISTANCES * ahead:
+            if len(parts) <= FEW_ROWS or length >= schedule.processor.row_distances * ahead:
                 return ahead
             along_rows = along_rows or ahead
         before = len(parts)

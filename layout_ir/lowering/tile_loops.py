@@ -192,7 +192,7 @@ class TileEmitter:
         locality, both_lines = None, is_part and ahead.both_lines
         if both_lines and not self.schedule.narrows:
             locality = FIRST_LEVEL
-        elif is_part and self.schedule.processor.asks_second_level:
+        elif is_part and self.schedule.processor.asks_second_level and not self.schedule.narrows:
             locality = SECOND_LEVEL
         return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
 

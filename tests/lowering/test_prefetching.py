@@ -99,6 +99,14 @@ def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
     assert set(re.findall(r"prefetch\(&source\[\S+(?: \+ \d+)?\] \+ (\d+)\)", text)) == {"80"}  # of rows of 160
 
 
+@pytest.mark.parametrize(("width", "expected"), [(14, 64 * 14 * 14 + 64), (19, 2 * 64)])
+def test_rows_end_where_their_last_tile_is_moved_back_to(width: int, expected: int):
+    """Four tiles of 64 take 196 bytes, which are no two distances: what lies behind them is the next row."""
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (5349, 64, 14, width), "i8")
+    _, text = lower_to_c(module, Target(64, panels=True))
+    assert set(re.findall(r"prefetch\(&source\[[^]]*\] \+ (\d+)\)", text)) == {str(expected)}
+
+
 @pytest.mark.parametrize(
     ("source", "destination", "shape", "expected", "usual"),
     [

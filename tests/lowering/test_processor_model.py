@@ -113,6 +113,8 @@ def test_choices(
 @pytest.mark.parametrize(
     ("source", "destination", "shape", "dtype", "expected"),
     [
+        # a source in memory
+        ("NHWC", "NCHW", (84, 64, 56, 56), "f32", "streams, panels, prefetches into a second level cache\n"),
         # rows with gaps between them: parts of lines are left to the caches, which are asked for rows further on
         ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "asks for the destination 2400 elements"),
         ("NCHW", PITCHED, (1, 64, 56, 56), "f16", "asks for the destination 600 elements"),

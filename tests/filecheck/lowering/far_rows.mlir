@@ -4,7 +4,7 @@
 !bytes = memref<157x20x24x28x32xi8>
 !reversed = memref<157x20x24x28x32xi8, #layout.format<"onednn:edcba">>
 
-// tiles of 64 rows, all in one set of the first level cache: the next line of each is asked for in the second level
+// tiles of 64 rows, all in one set of the first level cache: only the next line of each is asked for
 // CHECK-LABEL: func.func @far_rows(
 // CHECK:         vector.load %{{.*}} {prefetch = 64 : index, locality = 2 : index} : memref<67522560xi8>, vector<64xi8>
 // OTHERS-LABEL: func.func @far_rows(
@@ -19,7 +19,7 @@ func.func @far_rows(%x: !bytes, %y: !reversed) {
 
 // not so where rows begin inside of lines, as the next tile reads parts of two lines of each
 // CHECK-LABEL: func.func @inside_of_lines(
-// CHECK:         vector.load %{{.*}} {prefetch = 128 : index} : memref<63302400xi8>, vector<64xi8>
+// CHECK:         vector.load %{{.*}} {prefetch = 128 : index, locality = 2 : index} : memref<63302400xi8>, vector<64xi8>
 func.func @inside_of_lines(%x: !inside, %y: !inside_reversed) {
   layout.copy %x, %y : !inside to !inside_reversed
   func.return
@@ -30,7 +30,7 @@ func.func @inside_of_lines(%x: !inside, %y: !inside_reversed) {
 
 // nor for tiles of 32 rows
 // CHECK-LABEL: func.func @fewer_rows(
-// CHECK:         vector.load %{{.*}} {prefetch = 64 : index} : memref<67522560xf16>, vector<32xf16>
+// CHECK:         vector.load %{{.*}} {prefetch = 64 : index, locality = 2 : index} : memref<67522560xf16>, vector<32xf16>
 func.func @fewer_rows(%x: !halves, %y: !halves_reversed) {
   layout.copy %x, %y : !halves to !halves_reversed
   func.return
