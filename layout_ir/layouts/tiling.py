@@ -117,6 +117,7 @@ def choose_tile(
     *,
     past_caches: bool = False,
     in_caches: bool = False,
+    fits_runs: bool = True,
     keeps_to_lines: bool = False,
     is_small: bool = False,
 ) -> Tile | None:
@@ -126,10 +127,10 @@ def choose_tile(
     `source_size`: elements of the source's storage, within which a load may reach for more than it needs. `segment`:
     elements of the parts of a vector within which shuffles are cheap; all lanes by default. `past_caches`: whether
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
-    `in_caches`: whether all data stay there, where runs that just fit into a vector gain nothing, and rows that nearly
-    fill one lose: bytes with their three axes reversed are 0.7 times as fast. `keeps_to_lines`: whether loads that
-    reach into lines without any of the tile's elements are worse than further instructions. `is_small`: whether the box
-    is so small a part of a copy that a search for larger tiles is not worth it.
+    `in_caches`: whether all data stay there. `fits_runs`: whether runs that just fit into a vector are tried as well.
+    `keeps_to_lines`: whether loads that reach into lines without any of the tile's elements are worse than further
+    instructions. `is_small`: whether the box is so small a part of a copy that a search for larger tiles is not worth
+    it.
     """
     if not box.is_linear:
         return None
@@ -140,7 +141,7 @@ def choose_tile(
     reach = replace(_reach(box, source_size), keeps_to_lines=keeps_to_lines)
     vectors = Vectors(lanes, segment, reach, past_caches, in_caches)
     runs = source_runs(box.axes, lanes)
-    if not in_caches and not box.is_padded:
+    if fits_runs and not box.is_padded:
         fitting = fitting_run(box.axes, lanes)
         runs += [fitting] if fitting and fitting not in runs else []
     best = _best_choice(box, runs, vectors, is_small=is_small)

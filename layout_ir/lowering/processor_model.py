@@ -171,6 +171,23 @@ class ProcessorModel:
     halves are as good as they seem.
     """
 
+    fits_runs: bool = False
+    """
+    Whether runs that just fit into a vector are tried in the caches as well.
+
+    On Emerald Rapids, of 2300 copies of which 64 change, these are 1.2 times as fast in the mean, 0.7 to 2.2 times:
+    channels that no vector divides are read at once, and no tile moves any of them again. Before other choices were
+    made as they are now nothing was gained on other processors, and bytes with their three axes reversed were slower.
+    """
+
+    narrows_unknown: bool = True
+    """
+    Whether vectors of half a line are considered where it is not known how far apart the rows of a tile are.
+
+    Each store needs an address of its own then. On Emerald Rapids, where 110 copies of five pairs in the caches change
+    by that, whole lines are 1.07 times as fast in the mean, 0.83 to 1.6 times.
+    """
+
     has_small_sets: bool = False
     """
     Whether rows that all belong to one set of the first level cache do not stay there until their lines are finished.
@@ -309,6 +326,8 @@ MODELS = {
     ICE_LAKE: ProcessorModel(),
     SAPPHIRE_RAPIDS: ProcessorModel(
         asks_second_level=True,
+        fits_runs=True,
+        narrows_unknown=False,
         medium_bytes=(2 << 20, 8 << 20),
         asks_for_ends=True,
         asks_across_gaps=True,

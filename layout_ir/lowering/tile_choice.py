@@ -74,6 +74,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
         schedule.segment,
         past_caches=schedule.streams,
         in_caches=schedule.narrows,
+        fits_runs=not schedule.narrows or schedule.processor.fits_runs,
         keeps_to_lines=schedule.keeps_to_lines,
         is_small=_is_small(box, schedule),
     )
@@ -116,10 +117,37 @@ def _is_small(box: Box, schedule: Schedule) -> bool:
     return box.cells * SMALL_PART < schedule.cells
 
 
+def cached_tile_of_unknown(box: Box, fitting: Tile, schedule: Schedule, source_size: int) -> Tile:
+    """The tile for data that stay in the caches where a kernel has looked whether `fitting` fits into the extents."""
+    if schedule.processor.narrows_unknown or schedule.register_lanes:
+        return cached_tile(box, fitting, schedule, source_size)
+    tile = _tile_in_caches(box, schedule.lanes, schedule, source_size)
+    return fitting if tile is None or loose_pads(box, tile) or _takes_more(box, tile, fitting) else tile
+
+
+def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) -> Tile | None:
+    return choose_tile(
+        box,
+        lanes,
+        source_size,
+        schedule.segment,
+        in_caches=True,
+        fits_runs=schedule.processor.fits_runs,
+        is_small=_is_small(box, schedule),
+    )
+
+
+def _takes_more(box: Box, tile: Tile, fitting: Tile) -> bool:
+    """Whether a tile takes more steps of some unknown extent than one that fits in."""
+    return any(
+        is_symbolic(axis.extent) and steps > most
+        for axis, steps, most in zip(box.axes, tile.extents, fitting.extents, strict=True)
+    )
+
+
 def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> Tile:
     """The tile for data that stay in the caches: of vectors of half a line where those are faster than `wide`."""
-    is_small = _is_small(box, schedule)
-    narrow = choose_tile(box, schedule.lanes // 2, source_size, schedule.segment, in_caches=True, is_small=is_small)
+    narrow = _tile_in_caches(box, schedule.lanes // 2, schedule, source_size)
     if narrow is None or loose_pads(box, narrow):
         return wide
     competes = _competing(box, wide, schedule)

@@ -25,7 +25,7 @@ from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.tile_choice import cached_tile
+from layout_ir.lowering.tile_choice import cached_tile_of_unknown
 from layout_ir.lowering.whole_units import are_multiples, line_products, page_products, row_products, without_factors
 
 
@@ -142,7 +142,7 @@ class Guards:
     def _move(self, schedule: Schedule) -> tuple[Tile, list[LoopLevel]]:
         """The tile for data in the caches, and its loops."""
         if schedule not in self._moves:
-            tile = cached_tile(self.box, self.tile, schedule, self.buffers.source_size)
+            tile = cached_tile_of_unknown(self.box, self.tile, schedule, self.buffers.source_size)
             self._moves[schedule] = tile, loop_levels(self.box, tile, schedule)
         return self._moves[schedule]
 

@@ -29,7 +29,7 @@ from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, streamed_stores
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
-from layout_ir.lowering.tile_choice import cached_tile, shorter_tiles, tile_of
+from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
 from layout_ir.lowering.tile_guards import Guards
 
 
@@ -64,7 +64,7 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
 
 def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
     """The tiles of a box of unknown extents, into which `tile` fits, for one of the cases that a kernel tells apart."""
-    chosen = cached_tile(part, tile, schedule, buffers.source_size) if schedule.narrows else tile
+    chosen = cached_tile_of_unknown(part, tile, schedule, buffers.source_size) if schedule.narrows else tile
     _emit_tiles(builder, part, chosen, buffers, schedule)
 
 
