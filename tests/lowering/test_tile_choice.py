@@ -87,6 +87,21 @@ def test_halves_that_are_a_little_better_are_not_worth_it_on_every_processor(pro
         assert {store.lanes for store in chosen.network.stores} == {lanes}
 
 
+@pytest.mark.parametrize(("processor", "channels"), [(ICE_LAKE, 16), (SAPPHIRE_RAPIDS, 35)])
+def test_channels_that_fit_into_a_vector_are_read_at_once_on_some_processors(processor: str, channels: int) -> None:
+    box = Box((Axis("c", 35, 1, 4032, 35), Axis("hw", 4032, 35, 1, 4032)))
+    tile = tile_of(box, choose_schedule(Target(64, processor=processor), 1, box.cells, box.cells), box.cells)
+    assert tile is not None
+    assert tile.extents[0] == channels
+
+
+@pytest.mark.parametrize(("processor", "lanes"), [(ICE_LAKE, {8, 16}), (SAPPHIRE_RAPIDS, {16})])
+def test_halves_of_lines_are_not_for_unknown_distances_on_every_processor(processor: str, lanes: set[int]) -> None:
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 35, None, None), "f32")
+    _, text = lower_to_c(module, Target(64, processor=processor))
+    assert {int(found) for found in re.findall(r"\*\(f32x(\d+)_unaligned \*\)&destination", text)} == lanes
+
+
 @pytest.mark.parametrize(
     ("source", "destination", "shape", "lanes"),
     [

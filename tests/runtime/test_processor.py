@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import layout_ir as li
@@ -68,7 +70,10 @@ def test_kernels_are_made_for_a_family(family: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("LAYOUT_IR_PROCESSOR", family)
     module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (84, 64, 56, 56), "f32")
     (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64)
-    assert (", 0, 2);" in kernel.source) == (family == ZEN_4)
+    lines = kernel.source.splitlines()
+    assert (", 0, 2);" in kernel.source) == (family in (SAPPHIRE_RAPIDS, ZEN_4))  # into a second level cache
+    is_asked_again = any("prefetch" in line and line == after for line, after in itertools.pairwise(lines))
+    assert is_asked_again == (family == ZEN_4)
 
 
 @pytest.mark.parametrize("forced", ["0", "1"])
