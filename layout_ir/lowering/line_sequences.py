@@ -30,7 +30,11 @@ def rows_of(accesses: Sequence[Load] | Sequence[Store]) -> list[int]:
 
 def trips_of(box: Box, level: LoopLevel) -> int:
     """How often a loop goes round."""
-    return -(-(box.axes[level.axis].extent if level.inside is None else level.inside) // level.step)
+    return -(-_length(box, level) // level.step)
+
+
+def _length(box: Box, level: LoopLevel) -> int:
+    return box.axes[level.axis].extent if level.inside is None else level.inside
 
 
 def walked(parts: Sequence[tuple[int, int]], step: int, trips: int) -> list[tuple[int, int]]:
@@ -40,8 +44,7 @@ def walked(parts: Sequence[tuple[int, int]], step: int, trips: int) -> list[tupl
 
 def moved_back(box: Box, tile: Tile, level: LoopLevel) -> int:
     """By how many steps the last tile of a loop is moved back, as it would reach over the end."""
-    length = box.axes[level.axis].extent if level.inside is None else level.inside
-    return max(level.step * (trips_of(box, level) - 1) + tile.extents[level.axis] - length, 0)
+    return max(level.step * (trips_of(box, level) - 1) + tile.extents[level.axis] - _length(box, level), 0)
 
 
 def longest(parts: Sequence[tuple[int, int]]) -> int:

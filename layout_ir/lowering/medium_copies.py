@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 
-from layout_ir.layouts.plan import Box, CopyPlan
+from layout_ir.layouts.plan import CopyPlan
 from layout_ir.lowering.loop_order import PADS
 from layout_ir.lowering.parts import Part, split
 from layout_ir.lowering.processor_model import MODELS
@@ -34,24 +33,22 @@ def schedule_at_lines(
 
     Where threads share a copy, each has a near cache of its own, and how many there are is not known.
     """
-    limits = MODELS[target.processor].medium_bytes
+    least = MODELS[target.processor].medium_bytes
     size = (cells + elements) * element_bytes // 2  # both sides share a cache
     is_chosen = target.stream_bytes is not None or target.preferences.streams is not None
-    if limits is None or is_chosen or target.threads or not target.panels or plan.unknown is not None:
+    if least is None or is_chosen or target.threads or not target.panels or plan.unknown is not None:
         return None
-    runs_bytes, lines_bytes = limits
-    if PADS * elements < cells or size < runs_bytes or cells * element_bytes >= MODELS[target.processor].stream_bytes:
+    if PADS * elements < cells or size < least or cells * element_bytes >= MODELS[target.processor].stream_bytes:
         return None
     schedule = choose_schedule(replace(target, stream_bytes=1), element_bytes, cells, elements)
     # what a third level cache delivers need not be asked for into the second one
     schedule = replace(schedule, processor=replace(schedule.processor, asks_second_level=False))
-    least = 1 if size >= lines_bytes else 2
     if not schedule.streams:
         return None
     parts: list[Part] = []
     for part in split(plan.boxes, source_size, schedule, writes_pads):
         is_large = sum(box.cells for box in part.group.boxes) * SMALL_PART >= cells
-        if is_large and not _writes_runs(part, schedule, source_size, least):
+        if is_large and not _writes_lines(part, schedule, source_size):
             return None
         parts.append(part)
     return AtLines(schedule, tuple(parts))
@@ -61,31 +58,21 @@ def for_any_size(target: Target, usual: Schedule) -> Schedule:
     """
     The schedule of a plan with unknown extents, whose kernel compares its size with a limit when it runs.
 
-    With the lower one copies of 3, 6 and 12 MiB of f32 run at 0.94 or more of the speed of kernels for one size on
+    With that of one size copies of 3, 6 and 12 MiB of f32 run at 0.94 or more of the speed of kernels for one size on
     Emerald Rapids, 1.11 in the mean; with that of kernels in the caches at 0.64, 0.92 in the mean.
     """
-    limits = MODELS[target.processor].medium_bytes
-    if limits is None or target.stream_bytes is not None or target.threads or not target.panels:
+    least = MODELS[target.processor].medium_bytes
+    if least is None or target.stream_bytes is not None or target.threads or not target.panels:
         return usual
-    return replace(usual, stream_bytes=limits[0])
+    return replace(usual, stream_bytes=least)
 
 
-def _writes_runs(part: Part, schedule: Schedule, source_size: int, least: int) -> bool:
+def _writes_lines(part: Part, schedule: Schedule, source_size: int) -> bool:
     """
-    Whether a part writes runs of so many whole lines: by tiles alone, or by panels for what several boxes share.
+    Whether a part writes whole lines: by tiles alone, or by panels for what several boxes share.
 
-    Panels of a single box are slower than tiles in the caches, until the last one is full.
+    Panels of a single box may be slower than tiles in the caches, until the last one is full.
     """
     if part.fault:
         return len(part.group.boxes) > 1
-    return all(_lines_of_run(box, schedule, source_size) >= least for box in part.group.boxes)
-
-
-def _lines_of_run(box: Box, schedule: Schedule, source_size: int) -> float:
-    """How many lines, in the mean, the tile of a box writes one behind the other."""
-    tile = tile_of(box, schedule, source_size)
-    if tile is None:
-        return 0
-    places = sorted(store.offset for store in tile.network.stores)
-    runs = 1 + sum(behind - place != schedule.lanes for place, behind in itertools.pairwise(places))
-    return len(places) / runs
+    return all(tile_of(box, schedule, source_size) is not None for box in part.group.boxes)

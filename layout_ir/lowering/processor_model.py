@@ -24,16 +24,15 @@ class ProcessorModel:
     of 13 MiB 2.3 times, of 6 MiB 0.8 times.
     """
 
-    medium_bytes: tuple[int, int] | None = None
+    medium_bytes: int | None = None
     """
-    The same for a destination at a line that one thread writes, in runs of several lines or by single ones: the mean of
-    both sides.
+    The same for a destination at a line that one thread writes in whole lines: the mean of both sides.
 
-    None where there are no other limits. On Emerald Rapids the second level cache holds 2 MiB, and the third is so far
-    that memory is no slower: with these limits 33 copies of 2.5 MiB of f32 are 1.27 times as fast in the mean, at worst
-    1.06 times, 36 of 5 MiB 1.26 and 0.96 times, 68 of 10 MiB 1.29 and 0.9 times; of i8 1.16 and 0.94, 1.14 and 0.94,
-    1.22 and 0.78 times. Single lines, as tiles that transpose write them: 58 copies of 2.2 to 7 MiB, of 1 to 4 bytes an
-    element, are 1.38 times as fast in the mean, 0.83 to 2.8 times.
+    None where there is no other limit. On Emerald Rapids the second level cache holds 2 MiB, and the third is so far
+    that memory is no slower: with this limit 33 copies of 2.5 MiB of f32 in runs of lines are 1.27 times as fast in the
+    mean, at worst 1.06 times, 36 of 5 MiB 1.26 and 0.96 times, 68 of 10 MiB 1.29 and 0.9 times; of i8 1.16 and 0.94,
+    1.14 and 0.94, 1.22 and 0.78 times. Those that write single lines, as tiles that transpose do: 58 copies of 2.2 to 7
+    MiB, of 1 to 4 bytes an element, are 1.38 times as fast in the mean, 0.83 to 2.8 times.
     """
 
     asks_second_level: bool = False
@@ -44,7 +43,7 @@ class ProcessorModel:
     A request for a first level cache takes a place there until the line has come from memory. Zen 4 has so few that
     loads wait for them, while its second level has many more, and looks ahead by itself as well: 1.2 times as fast in
     the mean of the benchmark, up to 2, and rows of bytes with gaps between them are written 1.1 times as fast. On
-    Emerald Rapids streaming stores need the same places: 1.03 times as fast in the mean, 0.91 to 1.23, and as fast
+    Emerald Rapids streaming stores need the same places: 1.03 times as fast in the mean, 0.88 to 1.23, and as fast
     where a third level cache holds the source. On Ice Lake asking for it so is as fast or slightly slower.
     """
 
@@ -175,7 +174,7 @@ class ProcessorModel:
     """
     Whether runs that just fit into a vector are tried in the caches as well.
 
-    On Emerald Rapids, of 2300 copies of which 64 change, these are 1.2 times as fast in the mean, 0.7 to 2.2 times:
+    On Emerald Rapids, of 2300 copies of which 69 change, these are 1.2 times as fast in the mean, 0.7 to 2.2 times:
     channels that no vector divides are read at once, and no tile moves any of them again. Before other choices were
     made as they are now nothing was gained on other processors, and bytes with their three axes reversed were slower.
     """
@@ -184,8 +183,8 @@ class ProcessorModel:
     """
     Whether vectors of half a line are considered where it is not known how far apart the rows of a tile are.
 
-    Each store needs an address of its own then. On Emerald Rapids, where 110 copies of five pairs in the caches change
-    by that, whole lines are 1.07 times as fast in the mean, 0.83 to 1.6 times.
+    Each store needs an address of its own then. On Emerald Rapids, where 132 copies of five pairs of 1 MiB change
+    by that, whole lines are 1.05 times as fast in the mean, 0.78 to 1.55 times.
     """
 
     has_small_sets: bool = False
@@ -328,7 +327,7 @@ MODELS = {
         asks_second_level=True,
         fits_runs=True,
         narrows_unknown=False,
-        medium_bytes=(2 << 20, 2 << 20),
+        medium_bytes=2 << 20,
         asks_for_ends=True,
         asks_across_gaps=True,
         asks_near_in_far_rows=True,

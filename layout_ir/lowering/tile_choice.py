@@ -122,7 +122,7 @@ def cached_tile_of_unknown(box: Box, fitting: Tile, schedule: Schedule, source_s
     if schedule.processor.narrows_unknown or schedule.register_lanes:
         return cached_tile(box, fitting, schedule, source_size)
     tile = _tile_in_caches(box, schedule.lanes, schedule, source_size)
-    return fitting if tile is None or loose_pads(box, tile) or _takes_more(box, tile, fitting) else tile
+    return fitting if tile is None or loose_pads(box, tile) or _is_shorter(box, fitting, tile) else tile
 
 
 def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) -> Tile | None:
@@ -134,14 +134,6 @@ def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) 
         in_caches=True,
         fits_runs=schedule.processor.fits_runs,
         is_small=_is_small(box, schedule),
-    )
-
-
-def _takes_more(box: Box, tile: Tile, fitting: Tile) -> bool:
-    """Whether a tile takes more steps of some unknown extent than one that fits in."""
-    return any(
-        is_symbolic(axis.extent) and steps > most
-        for axis, steps, most in zip(box.axes, tile.extents, fitting.extents, strict=True)
     )
 
 

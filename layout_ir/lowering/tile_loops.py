@@ -190,10 +190,9 @@ class TileEmitter:
         if ahead.written is not None:
             return store
         locality, both_lines = None, is_part and ahead.both_lines
-        if both_lines and not self.schedule.narrows:
-            locality = FIRST_LEVEL
-        elif is_part and self.schedule.processor.asks_second_level and not self.schedule.narrows:
-            locality = SECOND_LEVEL
+        if is_part and not self.schedule.narrows:
+            second = SECOND_LEVEL if self.schedule.processor.asks_second_level else None
+            locality = FIRST_LEVEL if both_lines else second
         return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
 
     def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
