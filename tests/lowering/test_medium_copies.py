@@ -35,8 +35,8 @@ def shape_of(mebibytes: float, channels: int = 64) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("destination, mebibytes, is_past", [
-    *[(BLOCKS, 1.5, False), (BLOCKS, 2, True), (BLOCKS, 20, True)],
-    *[(PIXELS, 1.5, False), (PIXELS, 2, True), (PIXELS, 8, True)],
+    *[(BLOCKS, 1.25, False), (BLOCKS, 1.5, True), (BLOCKS, 20, True)],
+    *[(PIXELS, 1.25, False), (PIXELS, 1.5, True), (PIXELS, 8, True)],
 ])  # fmt: skip
 def test_lines_go_past_the_caches_from_the_size_of_a_near_one_on(
     destination: str, mebibytes: float, is_past: bool
@@ -75,8 +75,10 @@ def test_kernels_for_any_size_compare_it_with_the_lower_limit() -> None:
         assert for_any_size(other, usual) == usual
 
 
-def test_a_copy_of_single_parts_of_lines_stays_in_the_caches() -> None:
+def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask_for_these() -> None:
     assert schedule(("onednn:ab", "onednn:ba"), (1501, 1000)) is None
+    # rows of whole pages are lines of one set, which has no place for those that are asked for
+    assert schedule(("onednn:abcd", "onednn:dcba"), (8, 64, 32, 41)) is not None
 
 
 @pytest.mark.parametrize("offset", [0, 16])
