@@ -104,6 +104,27 @@ class Symbols:
         """Whether a number divides another for all extents: one that is made of stand-ins it may divide by chance."""
         return all(factor % divisor == 0 for _, factor in self.polynomial(number))
 
+    def at_length(self, number: int, extent: int, length: int) -> int:
+        """
+        What a number is where an unknown extent, which is one product, has some length.
+
+        Raises `Undecodable` where that does not follow: parts of the product may be anything, unless it is 1.
+        """
+        (product, unit), *others = self.polynomial(extent)
+        if others or unit != 1:
+            raise Undecodable(f"expected one product, got {_spelled(self.polynomial(extent))}")
+        result = 0
+        for symbols, factor in self.polynomial(number) if is_symbolic(number) else (((), number),):
+            left = tuple(symbol for symbol in symbols if symbol not in product)
+            is_whole = len(left) + len(product) == len(symbols)
+            dims = {symbol.dim for symbol in product}
+            if any(symbol.dim in dims for symbol in left) or (left != symbols and not is_whole and length != 1):
+                raise Undecodable(
+                    f"expected a number that {length} for {_spelled(((product, 1),))} tells, got {number:#x}"
+                )
+            result += self.number(left) * factor * (length if is_whole else 1)
+        return result
+
     def value(self, number: int, extents: Mapping[int, int]) -> int:
         """What a number stands for, once the extents of the unknown dims (by position) are known."""
         return value_of(self.polynomial(number), extents) if is_symbolic(number) else number

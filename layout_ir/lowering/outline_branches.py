@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -45,15 +45,28 @@ class OutlineBranchesPass(ModulePass):
 
 
 def _outline(function: FuncOp, taken: set[str]) -> None:
-    """Put a function in front of another for each of its branches."""
+    """Put a function in front of another for each of its branches; those that do the same have one together."""
     numbers = itertools.count()
+    made: list[FuncOp] = []
     for body in function.body.blocks:
         for branch in list(branches(body)):
-            names = (f"{function.sym_name.data}_{number}" for number in numbers)
-            name = next(name for name in names if name not in taken)
-            taken.add(name)
-            Rewriter.insert_op(_function_of(branch, name), InsertPoint.before(function))
+            arguments, case = _function_of(branch)
+            same = next((other for other in made if _do_the_same(case, other)), None)
+            if same is None:
+                names = (f"{function.sym_name.data}_{number}" for number in numbers)
+                case.sym_name = StringAttr(next(name for name in names if name not in taken))
+                taken.add(case.sym_name.data)
+                Rewriter.insert_op(case, InsertPoint.before(function))
+                made.append(case)
+            else:
+                case.erase()
+            name = (same or case).sym_name.data
+            Rewriter.insert_op(CallOp(name, arguments, []), InsertPoint.at_start(branch))
     _erase_unused(function)
+
+
+def _do_the_same(function: FuncOp, other: FuncOp) -> bool:
+    return function.function_type == other.function_type and function.body.is_structurally_equivalent(other.body)
 
 
 def branches(block: Block) -> Iterator[Block]:
@@ -68,8 +81,8 @@ def branches(block: Block) -> Iterator[Block]:
                 yield from branches(alternative)
 
 
-def _function_of(branch: Block, name: str) -> FuncOp:
-    """A function with the operations of a branch, which calls it from now on."""
+def _function_of(branch: Block) -> tuple[list[SSAValue], FuncOp]:
+    """The values that a branch works on, and a function of these that holds its operations from now on."""
     moved = [op for op in branch.ops if not isinstance(op, scf.YieldOp)]
     inside = {op: None for outer in moved for op in nested(outer)}
     captured = {value: None for op in inside for value in op.operands if _scope(value) not in inside}
@@ -85,10 +98,9 @@ def _function_of(branch: Block, name: str) -> FuncOp:
     for op in moved:
         op.detach()
     body.add_ops([*moved, ReturnOp()])
-    Rewriter.insert_op(CallOp(name, arguments, []), InsertPoint.at_start(branch))
-    function = FuncOp(name, FunctionType.from_lists(kinds, []), Region(body), "private")
+    function = FuncOp("", FunctionType.from_lists(kinds, []), Region(body), "private")
     function.attributes[NO_INLINE] = UnitAttr()
-    return function
+    return arguments, function
 
 
 def _scope(value: SSAValue) -> Operation | None:

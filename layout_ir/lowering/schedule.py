@@ -146,6 +146,11 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     )
 
 
+def in_caches(schedule: Schedule) -> Schedule:
+    """The same for a copy that is known to be small."""
+    return replace(schedule, streams=False, prefetches=False, panels=False, narrows=False, register_lanes=0)
+
+
 def of_shorter_tiles(schedule: Schedule) -> Iterator[Schedule]:
     """
     The schedules for unknown extents that hold no tile of this one, the longest tiles first.
@@ -153,10 +158,10 @@ def of_shorter_tiles(schedule: Schedule) -> Iterator[Schedule]:
     Tiles first take as many steps as a vector has elements, then half as many; shorter ones are of shorter vectors.
     """
     lanes = schedule.register_lanes or schedule.lanes
-    usual = replace(schedule, streams=False, prefetches=False, panels=False, narrows=False, register_lanes=0)
+    usual = in_caches(schedule)
     sizes = [(lanes, lanes), (lanes, lanes // 2)]
-    if lanes > 2 * SHORT_LANES:
-        sizes += [(SHORT_LANES, SHORT_LANES), (SHORT_LANES, SHORT_LANES // 2)]
+    if lanes > SHORT_LANES:
+        sizes += [(SHORT_LANES, steps) for steps in (SHORT_LANES, SHORT_LANES // 2) if steps < lanes // 2]
     longest = schedule.most_steps
     for vector, steps in sizes:
         if steps >= LEAST_STEPS and (longest is None or steps < longest):

@@ -26,7 +26,8 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
-from layout_ir.lowering.schedule import Schedule, streamed_stores
+from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
+from layout_ir.lowering.short_extents import emit_by_length, short_boxes, short_extent
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
@@ -56,10 +57,22 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
 def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box whose extents do not hold `tile`: by shorter ones, or scalar where there are none."""
     shorter = shorter_tiles(part, tile, schedule, buffers.source_size)
-    if shorter is None:
-        emit_box(builder, part, buffers, schedule.threads > 0)
-    else:
-        emit_part(builder, part, buffers, shorter)
+
+    def emit_longer() -> None:
+        if shorter is None:
+            emit_box(builder, part, buffers, schedule.threads > 0)
+        else:
+            emit_part(builder, part, buffers, shorter)
+
+    extent = short_extent(part, tile) if schedule.most_steps is None else None
+    if extent is None or builder.unknown is None:
+        emit_longer()
+        return
+    boxes = list(short_boxes(part, buffers, extent, builder.unknown.symbols))
+    inside = in_caches(schedule)
+    emit_by_length(
+        builder, extent, boxes, lambda short: emit_part(builder, short.box, short.buffers, inside), emit_longer
+    )
 
 
 def _emit_unknown(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:

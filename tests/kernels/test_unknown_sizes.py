@@ -161,12 +161,14 @@ SIZES = (
     (0, 3, 2, 2),
     (2, 0, 3, 1),
     (16, 32, 2, 1),
+    (70, 20, 1, 1),
+    (37, 18, 2, 2),
     (9, 20, 3, 3),
     (4, 33, 3, 7),
     (35, 18, 9, 7),
     (2, 64, 17, 19),
 )
-"""Nothing, one, less than a tile, whole blocks, images that hold only shorter tiles, blocks and a rest."""
+"""Nothing, one, less than a tile, whole blocks, very small images, ones of shorter tiles, blocks and a rest."""
 
 Way = tuple[bool, bool, int | None, str, tuple[int, int, bool]]
 

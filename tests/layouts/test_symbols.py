@@ -102,3 +102,31 @@ def test_a_multiple_is_one_for_every_size():
     assert is_multiple(rest, 1)
     assert is_multiple(35, 5)
     assert not is_multiple(36, 5)
+
+
+def test_a_number_where_an_extent_is_known() -> None:
+    area, number = SYMBOLS.number((H, W)), SYMBOLS.number
+    for length in (1, 2, 4):
+        assert SYMBOLS.at_length(area, area, length) == length
+        assert SYMBOLS.at_length(7, area, length) == 7
+        assert SYMBOLS.at_length(64 * number((N, H, W)) - 3 * area + number((FULL,)), area, length) == (
+            64 * length * number((N,)) - 3 * length + number((FULL,))
+        )
+        assert SYMBOLS.at_length(number((N, H)) - 1, number((N,)), length) == length * number((H,)) - 1
+
+
+@pytest.mark.parametrize(
+    "number, extent, lengths",
+    [
+        (SYMBOLS.number((N, H)), SYMBOLS.number((H, W)), (2, 4)),  # where both are 1, so is each
+        (SYMBOLS.number((FULL, H)), SYMBOLS.number((N,)), (1, 2)),
+        (SYMBOLS.number((H,)), SYMBOLS.number((H,)) + 1, (1, 2)),
+        (SYMBOLS.number((H,)), 2 * SYMBOLS.number((H,)), (1, 2)),
+    ],
+)
+def test_what_a_length_does_not_tell(number: int, extent: int, lengths: tuple[int, ...]) -> None:
+    for length in lengths:
+        with pytest.raises(Undecodable):
+            SYMBOLS.at_length(number, extent, length)
+    if 1 not in lengths:
+        assert SYMBOLS.at_length(number, extent, 1) == SYMBOLS.number((N,))

@@ -107,3 +107,29 @@ func.func @with_results(%x: memref<4xf32>, %n: index, %which: i1) -> index {
   }
   func.return %which_size : index
 }
+
+// branches that do the same have one function, each with the values that it works on
+// CHECK-LABEL: func.func private @same_0(
+// CHECK-NOT:   func.func private
+// CHECK-LABEL: func.func @same(
+// CHECK:         scf.if
+// CHECK-NEXT:      func.call @same_0(%n, %x) :
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      func.call @same_0(%n, %y) :
+func.func @same(%n: index, %which: i1) {
+  %x = memref.alloc() : memref<8xf32>
+  %y = memref.alloc() : memref<8xf32>
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %value = arith.constant 2.0 : f32
+  scf.if %which {
+    scf.for %i = %zero to %n step %one {
+      memref.store %value, %x[%i] : memref<8xf32>
+    }
+  } else {
+    scf.for %j = %zero to %n step %one {
+      memref.store %value, %y[%j] : memref<8xf32>
+    }
+  }
+  func.return
+}

@@ -1,0 +1,95 @@
+"""
+Boxes with an unknown extent of very few steps, as what pooling leaves of images: one for each length.
+
+No tile fits into so short an extent; where its length is known others do, along all axes that lie inside of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from xdsl.ir.affine import AffineConstantExpr
+
+from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan_rewrites import drop_unit_axes
+from layout_ir.layouts.symbols import Symbols, Undecodable, is_symbolic
+from layout_ir.layouts.tiling import Tile
+from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.loop_builder import LoopBuilder
+
+LENGTHS = 1, 2, 4
+"""Steps that have loops of their own: images of up to 2 x 2. Others are rare, and each takes its time to compile."""
+
+
+@dataclass(frozen=True)
+class ShortBox:
+    """What a box and its buffers are where an unknown extent has one length."""
+
+    length: int
+    box: Box
+    buffers: Buffers
+
+
+def short_extent(box: Box, tile: Tile) -> int | None:
+    """
+    The unknown extent that decides whether a tile fits in; None where there are several.
+
+    One other may be unknown too: with none the box is small, and with more there would be a case for each pair.
+    """
+    unknown = [axis.extent for axis in box.axes if is_symbolic(axis.extent)]
+    needed = [
+        axis.extent
+        for axis, steps in zip(box.axes, tile.extents, strict=True)
+        if is_symbolic(axis.extent) and steps > 1
+    ]
+    return needed[0] if len(needed) == 1 and len(unknown) == 2 else None
+
+
+def short_boxes(box: Box, buffers: Buffers, extent: int, symbols: Symbols) -> Iterator[ShortBox]:
+    """The boxes for very short lengths of an unknown extent; none from where on their numbers do not follow."""
+    offsets = box.source_offset, box.destination_offset
+    if any(axis.is_irregular for axis in box.axes) or not all(isinstance(at, AffineConstantExpr) for at in offsets):
+        return
+    for length in LENGTHS:
+        known = partial(symbols.at_length, extent=extent, length=length)
+        try:
+            short = _with_numbers(box, known)
+            sizes = known(buffers.source_size), known(buffers.cells)
+        except Undecodable:
+            return
+        yield ShortBox(length, short, replace(buffers, source_size=sizes[0], cells=sizes[1]))
+
+
+def emit_by_length(
+    builder: LoopBuilder,
+    extent: int,
+    boxes: list[ShortBox],
+    emit: Callable[[ShortBox], None],
+    longer: Callable[[], None],
+) -> None:
+    """The loops of one of the boxes, by the length that an extent has, or else what is for longer ones."""
+    if not boxes:
+        longer()
+        return
+    first, *others = boxes
+    is_so_long = builder.compare(builder.constant(extent), "eq", builder.constant(first.length))
+    builder.choose(is_so_long, lambda: emit(first), lambda: emit_by_length(builder, extent, others, emit, longer))
+
+
+def _with_numbers(box: Box, known: Callable[[int], int]) -> Box:
+    """A box with its numbers replaced by what they are known to be."""
+
+    def axis_of(axis: Axis) -> Axis:
+        return replace(
+            axis,
+            extent=known(axis.extent),
+            valid=known(axis.valid),
+            source_stride=known(axis.source_stride),
+            destination_stride=known(axis.destination_stride),
+        )
+
+    offsets = (AffineConstantExpr(known(constant_value(at))) for at in (box.source_offset, box.destination_offset))
+    return drop_unit_axes(Box(tuple(map(axis_of, box.axes)), *offsets))
