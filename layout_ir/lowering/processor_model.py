@@ -32,8 +32,8 @@ class ProcessorModel:
     that memory is no slower: with this limit 33 copies of 2.5 MiB of f32 in runs of lines are 1.27 times as fast in the
     mean, at worst 1.06 times, 36 of 5 MiB 1.26 and 0.96 times, 68 of 10 MiB 1.29 and 0.9 times; of i8 1.16 and 0.94,
     1.14 and 0.94, 1.22 and 0.78 times. Those that write single lines, as tiles that transpose do: 58 copies of 2.2 to 7
-    MiB, of 1 to 4 bytes an element, are 1.38 times as fast in the mean, 0.83 to 2.8 times. Of 120 random permutations
-    of 1.4 to 2 MiB 1.2 and 0.64 times; of smaller ones 0.93 and 0.43.
+    MiB, of 1 to 4 bytes an element, are 1.38 times as fast in the mean, 0.83 to 2.8 times. Of 103 random permutations
+    of 1.5 to 2 MiB 1.2 and 0.75 times; 72 of 1 to 1.3 MiB would be 0.93 and 0.43 times as fast.
     """
 
     medium_bytes_unknown: int | None = None
@@ -331,7 +331,7 @@ MODELS = {
         asks_second_level=True,
         fits_runs=True,
         narrows_unknown=False,
-        medium_bytes=1408 << 10,
+        medium_bytes=3 << 19,
         medium_bytes_unknown=2 << 20,
         asks_for_ends=True,
         asks_across_gaps=True,
