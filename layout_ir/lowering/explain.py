@@ -81,7 +81,8 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         lines.append(str(schedule))
     else:  # a kernel looks at its sizes before it streams, or before it takes tiles at all
         schedule = replace(schedule, streams=False, prefetches=False, panels=False)
-        lines.append(f"{schedule}; streams and prefetches where sizes are large, scalar loops where no tile fits in")
+        otherwise = "shorter tiles or scalar loops where they are small"
+        lines.append(f"{schedule}; streams and prefetches where sizes are large, {otherwise}")
     by_themselves: list[Box] = []
     elsewhere: list[str] = []
     for part in split(plan.boxes, size, schedule, writes_pads) if at_lines is None else at_lines.parts:
