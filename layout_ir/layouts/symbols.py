@@ -113,16 +113,16 @@ class Symbols:
         (product, unit), *others = self.polynomial(extent)
         if others or unit != 1:
             raise Undecodable(f"expected one product, got {_spelled(self.polynomial(extent))}")
+        dims = {symbol.dim for symbol in product}
         result = 0
-        for symbols, factor in self.polynomial(number) if is_symbolic(number) else (((), number),):
+        for symbols, factor in self.polynomial(number):
             left = tuple(symbol for symbol in symbols if symbol not in product)
-            is_whole = len(left) + len(product) == len(symbols)
-            dims = {symbol.dim for symbol in product}
-            if any(symbol.dim in dims for symbol in left) or (left != symbols and not is_whole and length != 1):
-                raise Undecodable(
-                    f"expected a number that {length} for {_spelled(((product, 1),))} tells, got {number:#x}"
-                )
-            result += self.number(left) * factor * (length if is_whole else 1)
+            known = len(symbols) - len(left)
+            is_part = 0 < known < len(product) and length != 1
+            if is_part or any(symbol.dim in dims for symbol in left):
+                texts = (_spelled(self.polynomial(one)) for one in (extent, number))
+                raise Undecodable("expected what a length of {} tells, got {}".format(*texts))
+            result += self.number(left) * factor * (length if known == len(product) else 1)
         return result
 
     def value(self, number: int, extents: Mapping[int, int]) -> int:

@@ -60,7 +60,7 @@ def for_any_size(target: Target, usual: Schedule) -> Schedule:
     """
     The schedule of a plan with unknown extents, whose kernel compares its size with a limit when it runs.
 
-    With that of one size copies of 3, 6 and 12 MiB of f32 run at 0.94 or more of the speed of kernels for one size on
+    With this limit copies of 3, 6 and 12 MiB of f32 run at 0.94 or more of the speed of kernels for one size on
     Emerald Rapids, 1.11 in the mean; with that of kernels in the caches at 0.64, 0.92 in the mean.
     """
     least = MODELS[target.processor].medium_bytes_unknown

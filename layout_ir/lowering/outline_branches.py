@@ -1,5 +1,5 @@
 """
-`layout-outline-branches`: what a function with sizes does in each case becomes a private function of its own.
+`layout-outline-branches`: what a function with sizes does in each case becomes a private function.
 
 Such a function decides by its sizes between many loops. A compiler that sees all of them at once keeps the numbers of
 each through all the others, and has few registers left for any: on Zen 4 copies in the caches are 1.01 times as fast in

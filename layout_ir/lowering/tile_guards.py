@@ -50,8 +50,9 @@ class Guards:
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
-        narrows = schedule.has_line_vectors
-        usual = replace(schedule, streams=False, prefetches=False, trusts_lines=False, narrows=narrows)
+        usual = replace(
+            schedule, streams=False, prefetches=False, trusts_lines=False, narrows=schedule.has_line_vectors
+        )
         if not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return

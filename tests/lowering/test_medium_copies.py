@@ -68,7 +68,7 @@ def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
     assert schedule(("NCHW", BLOCKS), shape_of(4), target) is None
 
 
-def test_kernels_for_any_size_compare_it_with_the_lower_limit() -> None:
+def test_kernels_for_any_size_compare_it_with_a_limit_of_their_own() -> None:
     usual = choose_schedule(TARGET, 4, 1 << 20, 1 << 20)
     assert for_any_size(TARGET, usual).stream_bytes == 2 * MIB
     for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
