@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from layout_ir.runtime import compiler
@@ -14,10 +12,11 @@ def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels take a third of the time to compile, and are no less right."""
     flags = ["-O1" if flag == "-O3" else flag for flag in compiler.BASE_FLAGS]
     monkeypatch.setattr(compiler, "BASE_FLAGS", tuple(flags))
+    monkeypatch.setattr(compiler, "TILE_FLAGS", ("-O1",))
 
 
 @pytest.fixture
 def quickest_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels that are compiled as they are written, in a third of the time again."""
     monkeypatch.setattr(compiler, "BASE_FLAGS", ("-O0", *compiler.BASE_FLAGS[1:]))
-    monkeypatch.setattr(compiler, "MANY_SHUFFLES", sys.maxsize)  # which have a level of their own
+    monkeypatch.setattr(compiler, "TILE_FLAGS", ("-O0",))

@@ -109,17 +109,16 @@ def shuffles(number: int) -> str:
     return "a = __builtin_shufflevector(a, b, 0, 1);\n" * number
 
 
-def test_a_compiler_leaves_the_order_of_many_shuffles_alone() -> None:
-    few, many, most = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (100, 200, 1200))
-    assert compiler.wanted_flags(few * 3, threads=False)[0] == "-O3"
-    assert compiler.wanted_flags(few + many, threads=False)[0] == "-O1"
+def test_a_compiler_leaves_the_order_of_shuffles_alone() -> None:
+    none, few = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (0, 1))
+    assert compiler.wanted_flags(none, threads=False)[0] == "-O3"
+    assert compiler.wanted_flags(none + few, threads=False)[:4] == compiler.TILE_FLAGS
+
+
+def test_great_many_addresses_are_reckoned_as_they_are_written() -> None:
+    many, most = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (200, 1200))
     assert "-fno-ivopts" not in compiler.wanted_flags(many * 9, threads=False)
-    assert {"-O1", "-fno-ivopts"} < set(compiler.wanted_flags(few + most, threads=False))
-
-
-def test_loops_of_few_shuffles_each_are_left_to_the_compiler() -> None:
-    loops = f"for (;;) {{\n{shuffles(100)}}}\n" * 5
-    assert compiler.wanted_flags(f"void f(void) {{\n{loops}}}\n", threads=False)[0] == "-O3"
+    assert "-fno-ivopts" in compiler.wanted_flags(many + most, threads=False)
 
 
 @pytest.mark.parametrize("chosen, team", [("", None), ("3", 3), ("5,2", 5), (" 4 ", 4), ("0", None), ("many", None)])
