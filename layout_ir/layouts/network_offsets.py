@@ -57,8 +57,8 @@ def in_one_form(rows: Sequence[Sequence[int]], pads: Sequence[int]) -> dict[int,
 def _keeps_sums(before: Sequence[int], after: Sequence[int]) -> bool:
     """Whether positions a power of two apart have equal differences in one sequence where they have in the other."""
     for step in (1 << bit for bit in range((len(before) - 1).bit_length())):
-        positions = [i for i in range(len(before) - step) if PAD not in (before[i], before[i + step])]
-        pairs = {(before[i + step] - before[i], after[i + step] - after[i]) for i in positions}
+        apart = zip(before, before[step:], after, after[step:], strict=False)
+        pairs = {(end - start, later - first) for start, end, first, later in apart if start != PAD != end}
         if any(len({pair[side] for pair in pairs}) != len(pairs) for side in (0, 1)):
             return False
     return True

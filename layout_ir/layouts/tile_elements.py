@@ -49,14 +49,12 @@ def tile_elements(axes: Sequence[Axis], run: Run, rows: Run, extents: Sequence[i
 @lru_cache(maxsize=NETWORKS_REMEMBERED)
 def _elements(walks: tuple[_Walk, ...]) -> Formed:
     # counted from the lowest offset: where an axis goes backwards, -1 would be an element, and it stands for pads
-    lowest = sum(min(walk.axis.destination_at(step) for step in range(walk.steps)) for walk in walks)
+    along = [[walk.axis.destination_at(step) for step in range(walk.steps)] for walk in walks]
+    lowest = sum(map(min, along))
     rows, covered = _rows(walks, lowest)
     if len(covered) == math.prod(walk.steps for walk in walks):
         return formed(rows, [], lowest)
-    everything = [
-        sum(walk.axis.destination_at(step) for walk, step in zip(walks, steps, strict=True)) - lowest
-        for steps in itertools.product(*(range(walk.steps) for walk in walks))
-    ]
+    everything = [sum(offsets) - lowest for offsets in itertools.product(*along)]
     return formed(rows, [destination for destination in everything if destination not in covered], lowest)
 
 
@@ -85,8 +83,8 @@ def _rows(walks: Sequence[_Walk], lowest: int) -> tuple[list[list[Element]], set
 def _run_of(walks: Sequence[_Walk]) -> list[int | None]:
     """The offset in the destination of every element of a run, from the first one; None for holes of the source."""
     inner = sorted(walks, key=lambda walk: -walk.axis.source_stride)
-    offsets: dict[int, int] = {}
-    for steps in itertools.product(*(range(walk.run) for walk in inner)):
-        source = sum(walk.axis.source_at(step) for walk, step in zip(inner, steps, strict=True))
-        offsets[source] = sum(walk.axis.destination_at(step) for walk, step in zip(inner, steps, strict=True))
+    sources = ([walk.axis.source_at(step) for step in range(walk.run)] for walk in inner)
+    destinations = ([walk.axis.destination_at(step) for step in range(walk.run)] for walk in inner)
+    sums = (map(sum, itertools.product(*along)) for along in (sources, destinations))
+    offsets: dict[int, int] = dict(zip(*sums, strict=True))
     return [offsets.get(place) for place in range(max(offsets) + 1)]  # holes are elements too
