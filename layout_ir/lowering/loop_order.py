@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import TOLERATED_OVERLAP, Tile, walked_cells
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 from layout_ir.lowering.shared_loops import parallel
 from layout_ir.lowering.source_prefetching import with_prefetching
@@ -21,6 +23,12 @@ KEPT_BYTES = 192 << 10
 
 MOST_SEQUENCES = 8
 """Steps of an axis up to which elements that follow each other in the source are written one after the other."""
+
+MOST_CROWDED_SEQUENCES = 64
+"""The same where what would be read in between leaves no place in the first cache for the lines of the source."""
+
+FEW_SETS, PLACES_OF_SET = 8, 12
+"""Sets of a first level cache that are few of its 64, and lines of each."""
 
 PADS = 4
 """Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""
@@ -92,9 +100,33 @@ def in_reading_order(box: Box, schedule: Schedule) -> Box:
     if not schedule.narrows or schedule.threads or not box.is_linear or any(axis.is_irregular for axis in box.axes):
         return box
     again = _reading_again([(axis.source_stride, axis.valid) for axis in box.axes], schedule.lanes, 1)
-    moved = [i for i in again if box.axes[i].extent <= MOST_SEQUENCES]
+    moved = [i for i in again if box.axes[i].extent <= MOST_SEQUENCES] or _reading_crowded(box, schedule)
     order = [*(i for i in range(len(box.axes)) if i not in moved), *moved]
     return replace(box, axes=tuple(box.axes[i] for i in order))
+
+
+def _reading_crowded(box: Box, schedule: Schedule) -> list[int]:
+    """
+    The axis that reads other parts of lines which no set of the first cache has a place for as long as that.
+
+    Blocks of powers of two lie so: what one element after another is read from then takes a few sets of many.
+    """
+    page = PAGE_LINES * schedule.lanes
+    for i, axis in reversed(list(enumerate(box.axes))):
+        if not 0 < axis.source_stride < schedule.lanes or axis.extent > MOST_CROWDED_SEQUENCES:
+            continue
+        are_gone = any(_are_crowded(other.source_stride, other.valid, page) for other in box.axes[i + 1 :])
+        if are_gone and not _are_crowded(axis.destination_stride, axis.extent, page):
+            return [i]
+    return []
+
+
+def _are_crowded(distance: int, steps: int, page: int) -> bool:
+    """Whether lines so far apart lie in few sets, and are more than these have places for."""
+    if is_symbolic(distance) or is_symbolic(steps):
+        return False
+    sets = page // math.gcd(distance, page)
+    return sets <= FEW_SETS and steps > PLACES_OF_SET * sets
 
 
 def _reading_again(walk: Sequence[tuple[int, int]], lanes: int, lines: float) -> list[int]:

@@ -68,3 +68,19 @@ def test_elements_are_copied_in_the_order_of_the_source_where_its_lines_would_be
     assert in_reading_order(few, schedule) == few
     many = Box((Axis("c", 9, 1, 18432, 9), Axis("hw", 18432, 32, 1, 18432)))
     assert in_reading_order(many, schedule) == many
+
+
+@pytest.mark.parametrize(
+    ("distance", "steps", "expected"),
+    [
+        (4096, 64, ["d", "c", "b"]),  # one set of the first cache for all steps of c
+        (4096, 12, ["d", "b", "c"]),  # which has a place for each of them
+        (4112, 64, ["d", "b", "c"]),  # many sets
+    ],
+)
+def test_elements_of_a_line_are_copied_at_once_where_its_set_has_no_place_for_it_later(
+    distance: int, steps: int, expected: list[str]
+) -> None:
+    box = Box((Axis("d", 28, 256, 2 * steps, 28), Axis("b", 2, 1, steps, 2), Axis("c", steps, distance, 1, steps)))
+    schedule = choose_schedule(Target(64), 4, box.cells, 1 << 18)
+    assert [axis.name for axis in in_reading_order(box, schedule).axes] == expected
