@@ -16,6 +16,7 @@ from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 from layout_ir.lowering.shared_loops import parallel
 from layout_ir.lowering.source_prefetching import with_prefetching
+from layout_ir.lowering.tile_choice import PLACES_OF_SET
 from layout_ir.lowering.tile_order import Order, order_of_tiles
 
 KEPT_BYTES = 192 << 10
@@ -27,8 +28,8 @@ MOST_SEQUENCES = 8
 MOST_CROWDED_SEQUENCES = 64
 """The same where what would be read in between leaves no place in the first cache for the lines of the source."""
 
-FEW_SETS, PLACES_OF_SET = 8, 12
-"""Sets of a first level cache that are few of its 64, and lines of each."""
+FEW_SETS = 8
+"""Sets of a first level cache that are few of its 64."""
 
 PADS = 4
 """Cells for an element from which on a copy writes pads above all, and what it reads stays in a near cache."""

@@ -71,7 +71,7 @@ def test_failure_shows_command_and_reason(own_cache: Path) -> None:
 @pytest.mark.parametrize(
     "refused, threads, expected",
     [
-        ("-march=native", False, (*SCALAR_FLAGS,)),
+        ("-march=native", False, SCALAR_FLAGS),
         ("-march=native", True, (*SCALAR_FLAGS, "-fopenmp")),
         ("-fopenmp", True, (*SCALAR_FLAGS, "-march=native")),
         (compiler.ORDER_FLAG, False, (*compiler.BASE_FLAGS, "-march=native")),
