@@ -17,7 +17,7 @@ from layout_ir.backends.c_functions import CPrinter
 from layout_ir.backends.c_prelude import Prelude
 from layout_ir.backends.c_vocabulary import C_VOCABULARY
 from layout_ir.backends.names import Names
-from layout_ir.backends.uses import called_by, called_functions, is_private, written_arguments
+from layout_ir.backends.uses import called_by, called_functions, is_private, parallel_functions, written_arguments
 from layout_ir.errors import LayoutError
 
 
@@ -32,9 +32,10 @@ class _Unit:
         self.functions = called_functions(module)
         self.prelude = Prelude()
         self._written = written_arguments(self.functions)
+        self._parallel = parallel_functions(self.functions)
 
     def printer(self) -> CPrinter:
-        return CPrinter(self.prelude, self.functions, self._written)
+        return CPrinter(self.prelude, self.functions, self._written, self._parallel)
 
     def prototypes(self) -> dict[str, str]:
         """Of functions without a body, and of those that are called before their body stands."""

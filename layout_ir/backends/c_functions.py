@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects import arith, func, memref, scf
@@ -22,7 +22,7 @@ from layout_ir.backends.names import Names
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import Uses, is_private, is_streaming
 from layout_ir.lowering.loop_builder import NO_WAIT
-from layout_ir.lowering.outline_branches import NO_INLINE
+from layout_ir.lowering.private_functions import NO_INLINE
 
 _LINE_LENGTH = 100
 _ALIGNMENT = 64
@@ -35,11 +35,18 @@ class CPrinter(FamilyPrinter):
     vocabulary = C_VOCABULARY
     index_type = "int64_t"
 
-    def __init__(self, prelude: Prelude, functions: dict[str, func.FuncOp], written: dict[str, set[int]]) -> None:
+    def __init__(
+        self,
+        prelude: Prelude,
+        functions: dict[str, func.FuncOp],
+        written: dict[str, set[int]],
+        parallel: Collection[str],
+    ) -> None:
         super().__init__()
         self.prelude = prelude
         self._functions = functions
         self._written = written
+        self._parallel = parallel
         self._vectors = VectorRules(self)
 
     def scalar_type(self, element: Attribute) -> str:
@@ -57,7 +64,7 @@ class CPrinter(FamilyPrinter):
             return
         if len(op.body.blocks) != 1:
             raise self.refuse(op, "expected a body of one block (structured control flow)")
-        self.uses = Uses(op)
+        self.uses = Uses(op, self._parallel)
         head = self.prototype(op)
         self.names = Names(self.vocabulary, self._functions)
         body = op.body.blocks[0]
@@ -177,6 +184,10 @@ class CPrinter(FamilyPrinter):
         self.prelude.allocations = True
         name = self.declare(op.memref, "buffer")
         self.line(f"{element} *restrict {name} = layout_allocate({alignment}, {size});")
+
+    @_print_buffers.register
+    def _(self, op: memref.CastOp) -> None:
+        self.bind(op.dest, self.expression(op.source))  # a pointer tells no sizes
 
     @_print_buffers.register
     def _(self, op: memref.AllocaOp) -> None:

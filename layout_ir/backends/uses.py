@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from xdsl.dialects import affine, arith, func, memref, scf, vector
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, ModuleOp
@@ -24,15 +24,19 @@ _READS = {
     arith.SelectOp,
 }
 _WRITES = {memref.StoreOp, vector.StoreOp, vector.MaskedStoreOp, memref.CopyOp, func.CallOp}
-_PARALLEL = {scf.ParallelOp, func.CallOp}
 _NAMED_OTHERWISE = {affine.ApplyOp, affine.MinOp, vector.MaskedLoadOp, vector.MaskedStoreOp}
 _TWICE = {arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp}
 
 
 class Uses:
-    """How often the text of a function will name each of its values."""
+    """
+    How often the text of a function will name each of its values.
 
-    def __init__(self, function: func.FuncOp) -> None:
+    `parallel`: the functions inside which other threads may run.
+    """
+
+    def __init__(self, function: func.FuncOp, parallel: Collection[str] = ()) -> None:
+        self._parallel_functions = parallel
         self._count: Counter[SSAValue] = Counter()
         self._users: dict[SSAValue, list[Operation]] = {}
         self._live: set[Operation] = set()
@@ -67,11 +71,16 @@ class Uses:
                     self._count[operand] += count
                     self._users.setdefault(operand, []).append(operation)
                 inside = [self._visit(inner) for region in operation.regions for inner in region.blocks]
-                if type(operation) in _PARALLEL or any(inside):
+                if self._runs_threads(operation) or any(inside):
                     self._parallel.add(operation)
                     has_parallel = True
             operation = operation.prev_op
         return has_parallel
+
+    def _runs_threads(self, operation: Operation) -> bool:
+        if isinstance(operation, func.CallOp):
+            return operation.callee.string_value() in self._parallel_functions
+        return isinstance(operation, scf.ParallelOp)
 
     def _is_dead(self, operation: Operation) -> bool:
         """Whether nothing is lost without the operation, all whose users have been visited."""
@@ -182,6 +191,19 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
     return written
 
 
+def parallel_functions(functions: dict[str, func.FuncOp]) -> set[str]:
+    """The functions inside which other threads may run, in their own loops or in those of what they call."""
+    found = {
+        name
+        for name, op in functions.items()
+        if op.is_declaration or any(isinstance(inner, scf.ParallelOp) for inner in nested(op))
+    }
+    callees = {name: {*called_by(op)} for name, op in functions.items()}
+    while more := {name for name in functions if name not in found and callees[name] & found}:
+        found |= more
+    return found
+
+
 def _written_buffers(operation: Operation, written: dict[str, set[int]]) -> Iterator[SSAValue]:
     match operation:
         case memref.StoreOp():
@@ -192,9 +214,16 @@ def _written_buffers(operation: Operation, written: dict[str, set[int]]) -> Iter
             yield operation.destination
         case func.CallOp():
             for index in written.get(operation.callee.string_value(), set(range(len(operation.arguments)))):
-                yield operation.arguments[index]
+                yield _origin(operation.arguments[index])
         case _:
             pass
+
+
+def _origin(buffer: SSAValue) -> SSAValue:
+    """The buffer that another one is under a type of other sizes."""
+    while isinstance(buffer.owner, memref.CastOp):
+        buffer = buffer.owner.source
+    return buffer
 
 
 def is_streaming(operation: Operation) -> bool:

@@ -29,6 +29,7 @@ from xdsl.rewriter import InsertPoint
 
 from layout_ir.layouts.affine import ADD, MUL, build, substitute
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
 
 NO_WAIT = "nowait"
@@ -36,7 +37,14 @@ NO_WAIT = "nowait"
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
-Constant = IntegerAttr[IndexType] | IntegerAttr[IntegerType] | FloatAttr
+ScalarConstant = IntegerAttr[IntegerType] | FloatAttr
+Constant = IntegerAttr[IndexType] | ScalarConstant
+
+
+def constant_of(value: SSAValue) -> ScalarConstant:
+    """The constant that a value of an element type is."""
+    assert isinstance(value.owner, arith.ConstantOp)
+    return cast("ScalarConstant", value.owner.value)
 
 
 def repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
@@ -62,6 +70,12 @@ _SUM = AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimen
 def _map_behind(offset: int) -> AffineMapAttr:
     """The attribute of an offset, of which tiles have many but few different ones."""
     return AffineMapAttr(AffineMap(1, 0, (AffineExpr.dimension(0) + offset,)))
+
+
+@lru_cache(maxsize=4096)
+def _map_steps_behind(count: int) -> AffineMapAttr:
+    """The attribute of a number of steps."""
+    return AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimension(1) * count,)))
 
 
 class Constants:
@@ -103,13 +117,21 @@ class Constants:
 
 
 class LoopBuilder:
-    """Emits the loops that replace one operation."""
+    """Emits the loops of one copy at a place."""
 
-    def __init__(self, replaced: Operation, constants: Constants, unknown: Unknown | None = None) -> None:
-        self._place = InsertPoint.before(replaced)
+    def __init__(
+        self,
+        place: InsertPoint,
+        constants: Constants,
+        unknown: Unknown | None = None,
+        functions: PrivateFunctions | None = None,
+    ) -> None:
+        self._place = place
         self._constants = constants
         self.unknown = unknown
         """What the stand-ins in the copy's plan are; None where all extents are known."""
+        self.functions = functions
+        """Functions that what is emitted may call; None where all has to stand in one."""
         self._parallel_loops: list[scf.ParallelOp] = []
 
     def insert(self, operation: OperationT) -> OperationT:
@@ -165,6 +187,16 @@ class LoopBuilder:
             operands, added = [base], _map_behind(offset)
         operation = affine.ApplyOp.create(operands=operands, result_types=[IndexType()], properties={"map": added})
         return self.insert(operation).result
+
+    def steps_behind(self, base: SSAValue, count: int, step: SSAValue) -> SSAValue:
+        """The index so many steps behind another one, each as long as a value says."""
+        if count == 0:
+            return base
+        return self.insert(
+            affine.ApplyOp.create(
+                operands=[base, step], result_types=[IndexType()], properties={"map": _map_steps_behind(count)}
+            )
+        ).result
 
     def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
         """The index `offset` plus every value of `terms` as often as its stride says."""

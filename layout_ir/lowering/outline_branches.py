@@ -8,25 +8,22 @@ the mean, up to 1.09, where every case has a function that computes what it need
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import FunctionType, IndexType, ModuleOp, StringAttr, UnitAttr
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from layout_ir.dialects.nested import nested
-
-NO_INLINE = "no_inline"
-"""Attribute of a function that a compiler is not to copy into those that call it."""
+from layout_ir.lowering.private_functions import NO_INLINE, PrivateFunctions, private_function
 
 
 @dataclass(frozen=True)
@@ -36,28 +33,22 @@ class OutlineBranchesPass(ModulePass):
     name = "layout-outline-branches"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [function for function in op.ops if isinstance(function, FuncOp)]
-        taken = {function.sym_name.data for function in functions}
-        for function in functions:
+        for function in [function for function in op.ops if isinstance(function, FuncOp)]:
             takes_sizes = any(isinstance(kind, IndexType) for kind in function.function_type.inputs)
             if takes_sizes and NO_INLINE not in function.attributes:
-                _outline(function, taken)
+                _outline(function)
 
 
-def _outline(function: FuncOp, taken: set[str]) -> None:
+def _outline(function: FuncOp) -> None:
     """Put a function in front of another for each of its branches; those that do the same have one together."""
-    numbers = itertools.count()
+    functions = PrivateFunctions(function, "")
     made: list[FuncOp] = []
     for body in function.body.blocks:
         for branch in list(branches(body)):
             arguments, case = _function_of(branch)
             same = next((other for other in made if _do_the_same(case, other)), None)
             if same is None:
-                names = (f"{function.sym_name.data}_{number}" for number in numbers)
-                case.sym_name = StringAttr(next(name for name in names if name not in taken))
-                taken.add(case.sym_name.data)
-                Rewriter.insert_op(case, InsertPoint.before(function))
-                made.append(case)
+                made.append(functions.add(case))
             else:
                 case.erase()
             name = (same or case).sym_name.data
@@ -97,10 +88,8 @@ def _function_of(branch: Block) -> tuple[list[SSAValue], FuncOp]:
         value.replace_uses_with_if(known[value], lambda use: use.operation in inside)
     for op in moved:
         op.detach()
-    body.add_ops([*moved, ReturnOp()])
-    function = FuncOp("", FunctionType.from_lists(kinds, []), Region(body), "private")
-    function.attributes[NO_INLINE] = UnitAttr()
-    return arguments, function
+    body.add_ops(moved)
+    return arguments, private_function(kinds, body)
 
 
 def _scope(value: SSAValue) -> Operation | None:

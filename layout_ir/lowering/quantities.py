@@ -28,7 +28,7 @@ class Quantities:
     Values of polynomials over the unknown extents of one tensor.
 
     `insert` adds an operation behind those that it added before; `constant` makes an index constant; `extents` holds
-    the extent of every unknown dim by its position.
+    the extent of every unknown dim by its position, `products` what is known of products already.
     """
 
     def __init__(
@@ -36,11 +36,14 @@ class Quantities:
         insert: Callable[[Operation], None],
         constant: Callable[[int], SSAValue],
         extents: Mapping[int, SSAValue],
+        products: Mapping[Product, SSAValue] | None = None,
     ) -> None:
         self._insert = insert
         self._constant = constant
         self._extents = extents
         self._made: dict[Symbol | tuple[Product, int] | Polynomial, SSAValue] = {}
+        for product, value in (products or {}).items():
+            self._made[product, 1] = value
 
     def value(self, polynomial: Polynomial) -> SSAValue:
         """The value of a sum of products."""

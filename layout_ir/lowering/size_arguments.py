@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Index
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import SymbolTable
 from xdsl.utils.hints import isa
 
 from layout_ir.dialects.nested import nested
@@ -17,6 +18,7 @@ from layout_ir.dialects.sizes import DIMS
 from layout_ir.dialects.types import index_map_of, stored_type, unknown_dims
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.extent_values import allocated_extents
+from layout_ir.lowering.private_functions import NO_INLINE
 from layout_ir.lowering.quantities import Quantities
 from layout_ir.lowering.to_loops import flat_type
 
@@ -47,7 +49,7 @@ class SizeArguments:
     def _check(self, operations: Sequence[Operation]) -> None:
         """Raise `LayoutError` for sizes that would have to go through a call."""
         kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
-        calls = (op for op in operations if isinstance(op, CallOp))
+        calls = (op for op in operations if isinstance(op, CallOp) and not _needs_no_sizes(op))
         for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
             if isa(kind, MemRefType[Attribute]) and unknown_dims(kind):
                 raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")
@@ -102,3 +104,9 @@ class SizeArguments:
             return
         entries = [{k: v for k, v in entry.data.items() if k != DIMS} for entry in self._function.arg_attrs]
         self._function.arg_attrs = ArrayAttr(map(DictionaryAttr, entries)) if any(entries) else None
+
+
+def _needs_no_sizes(call: CallOp) -> bool:
+    """Whether a call is of a function that was made for it, with buffers that are flat already."""
+    callee = SymbolTable.lookup_symbol(call, call.callee)
+    return callee is not None and NO_INLINE in callee.attributes

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from typing import cast
+from functools import partial
 
-from xdsl.dialects import vector
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, VectorType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
-from layout_ir.layouts.shuffle_network import Load, Shuffle, Splat, Value, is_copy
 from layout_ir.layouts.tiling import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
@@ -24,13 +20,14 @@ from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
-from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
 from layout_ir.lowering.short_extents import emit_by_length, short_boxes, short_extent
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
+from layout_ir.lowering.tile_code import Ahead, TileCode
+from layout_ir.lowering.tile_functions import emit_shared
 from layout_ir.lowering.tile_guards import Guards
 
 
@@ -105,28 +102,6 @@ def tile_place(builder: LoopBuilder, index: AffineExpr, starts: Mapping[int, SSA
 
 
 @dataclass(frozen=True)
-class Ahead:
-    """How many elements ahead of each access what comes later is asked for; 0: not at all."""
-
-    source: int
-    destination: int
-    is_far: bool = False
-    """Whether what is asked for of the source is used much later."""
-
-    times: int = 1
-    """How many times it is asked for."""
-
-    both_lines: bool = False
-    """Whether both lines in which a vector of the destination may lie are asked for."""
-
-    place: SSAValue | None = None
-    """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
-
-    written: SSAValue | None = None
-    """The same of the destination, to be written."""
-
-
-@dataclass(frozen=True)
 class TileEmitter:
     """Emits the straight-line code of tiles."""
 
@@ -176,86 +151,8 @@ class TileEmitter:
         return Ahead(asking.prefetch, destination, is_far, times, both_lines)
 
     def straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
-        """The values of the network, each stored as soon as it is there, so that no register has to keep it."""
-        source, destination = places
+        """The code of one tile, or the call of a function that has it."""
         streamed = streamed_stores(box, tile, self.schedule)
-        is_part = is_copy(tile.network) and not streamed
-        stores: dict[int, list[int]] = {}
-        for store in tile.network.stores:
-            stores.setdefault(store.value, []).append(store.offset)
-        results: list[SSAValue] = []
-        for number, value in enumerate(tile.network.values):
-            results.append(self._value(value, results, source, ahead))
-            for offset in stores.get(number, ()):
-                if ahead.written is not None:
-                    asked = self.builder.behind(ahead.written, offset)
-                    self.builder.insert(request(self.buffers.destination, asked, None))
-                place = self.builder.behind(destination, offset)
-                store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
-                if offset in streamed:
-                    store.properties["nontemporal"] = BoolAttr.from_bool(True)
-                    self.builder.insert(store)
-                else:
-                    self.builder.insert(self._with_request(store, ahead, is_part))
-
-    def _with_request(self, store: vector.StoreOp, ahead: Ahead, is_part: bool) -> vector.StoreOp:
-        """A store that asks for what later ones write, or parts of lines that nothing else writes."""
-        if ahead.written is not None:
-            return store
-        locality, both_lines = None, is_part and ahead.both_lines
-        if is_part and not self.schedule.narrows:
-            second = SECOND_LEVEL if self.schedule.processor.asks_second_level else None
-            locality = FIRST_LEVEL if both_lines else second
-        return with_prefetch(store, ahead.destination, locality=locality, both_lines=both_lines)
-
-    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, ahead: Ahead) -> SSAValue:
-        match value:
-            case Load(offset=offset, lanes=lanes):
-                if ahead.place is not None:
-                    asked = self.builder.behind(ahead.place, offset)
-                    self.builder.insert(request(self.buffers.source, asked, _locality(ahead), ahead.times))
-                return self._load(self.builder.behind(source, offset), lanes, ahead)
-            case Splat(lanes=lanes):
-                assert self.buffers.pad is not None
-                return self.builder.splat(self.buffers.pad, lanes)
-            case Shuffle(left=left, right=right, mask=mask):
-                kind = _vector_type(self.buffers.source, len(mask))
-                # by its parts, as are loads and stores: their own constructors take several times as long
-                operation = vector.ShuffleOp.create(
-                    operands=[earlier[left], earlier[right]], result_types=[kind], properties={"mask": _lanes(mask)}
-                )
-                self.builder.insert(operation)
-                return self._named(operation.result, "mixed")
-
-    def _load(self, place: SSAValue, lanes: int, ahead: Ahead) -> SSAValue:
-        kind = _vector_type(self.buffers.source, lanes)
-        operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
-        distance = ahead.source if ahead.place is None else 0
-        self.builder.insert(with_prefetch(operation, distance, locality=_locality(ahead), times=ahead.times))
-        return self._named(operation.result, "line")
-
-    @staticmethod
-    def _named(value: SSAValue, hint: str) -> SSAValue:
-        value.name_hint = hint
-        return value
-
-
-def _locality(ahead: Ahead) -> int | None:
-    """Which cache the source is asked for to come into; None for the first."""
-    return SECOND_LEVEL if ahead.is_far else None
-
-
-@lru_cache(maxsize=1024)
-def _lanes(mask: tuple[int, ...]) -> DenseArrayBase[I64]:
-    """The attribute of a mask, of which a network has many but few different ones."""
-    return DenseArrayBase.from_list(i64, mask)
-
-
-def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
-    return _vector_of(cast("MemRefType[Attribute]", buffer.type).element_type, lanes)
-
-
-@lru_cache(maxsize=64)
-def _vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
-    """The type of vectors, of which a network has many but few different ones."""
-    return VectorType(element, [lanes])
+        code = TileCode(self.builder, self.buffers, self.schedule, ahead)
+        if streamed or not emit_shared(code, tile.network, places):
+            code.emit(tile.network, places, streamed)

@@ -14,6 +14,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
@@ -76,7 +77,7 @@ class ToImagesPass(ModulePass):
 def _lower(copy: CopyOp, constants: dict[Block, Constants]) -> None:
     body = copy.parent_block()
     assert body is not None
-    builder = ParallelBuilder(copy, constants.setdefault(body, Constants(body)))
+    builder = ParallelBuilder(InsertPoint.before(copy), constants.setdefault(body, Constants(body)))
     if _keeps_lanes(copy) or not emit_pixel_copy(builder, copy):
         _through_buffers(builder, copy)
     copy.detach()

@@ -16,8 +16,9 @@ from xdsl.dialects.builtin import (
     Signedness,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
@@ -32,6 +33,7 @@ from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.extent_values import ExtentValues
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
+from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import LoopOptions, Target
@@ -74,6 +76,7 @@ class LowerCopy(RewritePattern):
         self._device = device
         self._constants: dict[Block, Constants] = {}
         self._extents: dict[Block, ExtentValues] = {}
+        self._functions: dict[FuncOp, PrivateFunctions] = {}
 
     def _emit_vectors(self, builder: LoopBuilder, op: CopyOp, plan: CopyPlan, buffers: Buffers) -> None:
         width, cells = element_type_of(op.source.type).bytes, index_map_of(op.destination.type).cell_count
@@ -98,9 +101,7 @@ class LowerCopy(RewritePattern):
             return None
         if self._device:
             raise LayoutError(f"expected sizes that are known for a device, got {op.source.type}")
-        function = op.parent_op()
-        while function is not None and not isinstance(function, FuncOp):
-            function = function.parent_op()
+        function = _function_around(op)
         if function is None:
             raise LayoutError(f"expected unknown sizes inside of a func.func only, got {op.source.type}")
         body = function.body.blocks[0]
@@ -108,6 +109,13 @@ class LowerCopy(RewritePattern):
             constants = self._constants.setdefault(body, Constants(body))
             self._extents[body] = ExtentValues(function, constants)
         return self._extents[body].of(op.source, plan.unknown)
+
+    def _functions_of(self, op: CopyOp) -> PrivateFunctions | None:
+        """The functions of tiles that a copy may share with others in its function."""
+        function = _function_around(op)
+        if function is None or not isinstance(function.parent_op(), ModuleOp):
+            return None
+        return self._functions.setdefault(function, PrivateFunctions(function, "tile"))
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
@@ -117,7 +125,8 @@ class LowerCopy(RewritePattern):
             unknown = self._unknown(op, plan)
         except LayoutError as error:
             raise PassFailedException(f"layout-to-loops: {error}") from None
-        builder = ParallelBuilder(op, self._constants_of(op), unknown)
+        functions = None if unknown is None else self._functions_of(op)
+        builder = ParallelBuilder(InsertPoint.before(op), self._constants_of(op), unknown, functions)
         source, destination = (_storage(builder, buffer) for buffer in (op.source, op.destination))
         pad = None
         if not isinstance(op.pad, UndefAttr):
@@ -141,6 +150,14 @@ class LowerCopy(RewritePattern):
         if unknown is None:  # then no two boxes write the same cell
             builder.skip_waits()
         rewriter.erase(op)
+
+
+def _function_around(op: Operation) -> FuncOp | None:
+    """The function that an operation stands in."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, FuncOp):
+        parent = parent.parent_op()
+    return parent
 
 
 def _storage(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, i1
 from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Block, Region
+from xdsl.rewriter import InsertPoint
 
 from layout_ir.interpreter.loop_functions import ArithOnBitsFunctions
 from layout_ir.lowering.loop_builder import Constants, LoopBuilder
@@ -22,7 +23,7 @@ def function_of(steps: tuple[int, ...], extents: tuple[int, ...]) -> func.FuncOp
     body = Block(arg_types=indices)
     placeholder = func.ReturnOp()
     body.add_op(placeholder)
-    builder = LoopBuilder(placeholder, Constants(body))
+    builder = LoopBuilder(InsertPoint.before(placeholder), Constants(body))
     starts = dict(enumerate(body.args))
     following, turns = next_step(builder, starts, dict(enumerate(steps)), dict(enumerate(extents)))
     body.erase_op(placeholder)

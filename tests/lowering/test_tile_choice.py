@@ -247,6 +247,7 @@ def test_images_of_any_size_go_by_tiles_that_they_hold(pixels: int, vector: str)
     module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 64, None, None), "i8")
     _, text = lower_to_c(module, Target(64))
     called = re.findall(rf"if \(h_w >= {pixels}\) {{\s+(reorder_\d+)", text)
-    functions = dict(re.findall(r"void (reorder_\d+)\((.*?)^}$", text, re.DOTALL | re.MULTILINE))
+    functions = dict(re.findall(r"void (reorder_\w+)\((.*?)^}$", text, re.DOTALL | re.MULTILINE))
+    called += [tile for name in called for tile in re.findall(r"(reorder_tile\d+)\(", functions[name])]
     loads = {kind for name in called for kind in re.findall(r"const (\w+) line", functions[name])}
     assert loads == {vector}

@@ -40,12 +40,12 @@ func.func @known(%x: memref<128x192xf32>, %y: memref<128x192xf32, #layout.format
 // CHECK-NEXT:        scf.for %a_
 // CHECK-NEXT:          scf.for %c_d_
 // CHECK-NEXT:            scf.for %b_
-// CHECK:               vector<16xf32>
+// CHECK:               func.call @unknown_tile
 // CHECK:             } else {
 // CHECK-NEXT:        scf.for %a_
 // CHECK-NEXT:          scf.for %b_
 // CHECK-NEXT:            scf.for %c_d_
-// CHECK:               vector<16xf32>
+// CHECK:               func.call @unknown_tile
 // CHECK:           } else {
 // CHECK:             vector<8xf32>
 // CHECK:         func.return
@@ -62,11 +62,11 @@ func.func @unknown(%x: !pixels, %y: !planes) {
 // CHECK:         %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
 // CHECK-NEXT:    scf.if %[[WHOLE]] {
-// CHECK-NOT:       arith.minui
-// CHECK:           vector.load {{.*}} vector<16xf32>
-// CHECK-NOT:       arith.minui
+// CHECK-NOT:       arith.minui %c_d
+// CHECK:           func.call @rows_tile
+// CHECK-NOT:       arith.minui %c_d
 // CHECK:         } else {
-// CHECK:           arith.minui
+// CHECK:           arith.minui %c_d
 // CHECK:           vector.load {{.*}} vector<8xf32>
 // CHECK:         func.return
 func.func @rows(%x: !planes, %y: !blocked) {

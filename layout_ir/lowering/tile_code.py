@@ -1,0 +1,141 @@
+"""The straight-line code of one tile: loads, shuffles and stores, and what it asks for ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat, Value, is_copy
+from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
+from layout_ir.lowering.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """How many elements ahead of each access what comes later is asked for; 0: not at all."""
+
+    source: int
+    destination: int
+    is_far: bool = False
+    """Whether what is asked for of the source is used much later."""
+
+    times: int = 1
+    """How many times it is asked for."""
+
+    both_lines: bool = False
+    """Whether both lines in which a vector of the destination may lie are asked for."""
+
+    place: SSAValue | None = None
+    """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
+
+    written: SSAValue | None = None
+    """The same of the destination, to be written."""
+
+
+@dataclass(frozen=True)
+class TileCode:
+    """Emits the straight-line code of a network."""
+
+    builder: LoopBuilder
+    buffers: Buffers
+    schedule: Schedule
+    ahead: Ahead
+    pitch: SSAValue | None = None
+    """How many elements an offset of a store counts; one if None."""
+
+    def emit(self, network: Network, places: tuple[SSAValue, SSAValue], streamed: Collection[int] = ()) -> None:
+        """The values of a network, each stored as soon as it is there, so that no register has to keep it."""
+        source, destination = places
+        is_part = is_copy(network) and not streamed
+        stores: dict[int, list[int]] = {}
+        for store in network.stores:
+            stores.setdefault(store.value, []).append(store.offset)
+        results: list[SSAValue] = []
+        for number, value in enumerate(network.values):
+            results.append(self._value(value, results, source))
+            for offset in stores.get(number, ()):
+                if self.ahead.written is not None:
+                    asked = self._store_place(self.ahead.written, offset)
+                    self.builder.insert(request(self.buffers.destination, asked, None))
+                place = self._store_place(destination, offset)
+                store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
+                if offset in streamed:
+                    store.properties["nontemporal"] = BoolAttr.from_bool(True)
+                    self.builder.insert(store)
+                else:
+                    self.builder.insert(self._with_request(store, is_part))
+
+    def _store_place(self, base: SSAValue, offset: int) -> SSAValue:
+        if self.pitch is None:
+            return self.builder.behind(base, offset)
+        return self.builder.steps_behind(base, offset, self.pitch)
+
+    def _with_request(self, store: vector.StoreOp, is_part: bool) -> vector.StoreOp:
+        """A store that asks for what later ones write, or parts of lines that nothing else writes."""
+        if self.ahead.written is not None:
+            return store
+        locality, both_lines = None, is_part and self.ahead.both_lines
+        if is_part and not self.schedule.narrows:
+            second = SECOND_LEVEL if self.schedule.processor.asks_second_level else None
+            locality = FIRST_LEVEL if both_lines else second
+        return with_prefetch(store, self.ahead.destination, locality=locality, both_lines=both_lines)
+
+    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue) -> SSAValue:
+        match value:
+            case Load(offset=offset, lanes=lanes):
+                if self.ahead.place is not None:
+                    asked = self.builder.behind(self.ahead.place, offset)
+                    self.builder.insert(request(self.buffers.source, asked, self._locality, self.ahead.times))
+                return self._load(self.builder.behind(source, offset), lanes)
+            case Splat(lanes=lanes):
+                assert self.buffers.pad is not None
+                return self.builder.splat(self.buffers.pad, lanes)
+            case Shuffle(left=left, right=right, mask=mask):
+                kind = _vector_type(self.buffers.source, len(mask))
+                # by its parts, as are loads and stores: their own constructors take several times as long
+                operation = vector.ShuffleOp.create(
+                    operands=[earlier[left], earlier[right]], result_types=[kind], properties={"mask": _lanes(mask)}
+                )
+                self.builder.insert(operation)
+                return _named(operation.result, "mixed")
+
+    def _load(self, place: SSAValue, lanes: int) -> SSAValue:
+        kind = _vector_type(self.buffers.source, lanes)
+        operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
+        distance = self.ahead.source if self.ahead.place is None else 0
+        self.builder.insert(with_prefetch(operation, distance, locality=self._locality, times=self.ahead.times))
+        return _named(operation.result, "line")
+
+    @property
+    def _locality(self) -> int | None:
+        """Which cache the source is asked for to come into; None for the first."""
+        return SECOND_LEVEL if self.ahead.is_far else None
+
+
+def _named(value: SSAValue, hint: str) -> SSAValue:
+    value.name_hint = hint
+    return value
+
+
+@lru_cache(maxsize=1024)
+def _lanes(mask: tuple[int, ...]) -> DenseArrayBase[I64]:
+    """The attribute of a mask, of which a network has many but few different ones."""
+    return DenseArrayBase.from_list(i64, mask)
+
+
+def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
+    return _vector_of(cast("MemRefType[Attribute]", buffer.type).element_type, lanes)
+
+
+@lru_cache(maxsize=64)
+def _vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
+    """The type of vectors, of which a network has many but few different ones."""
+    return VectorType(element, [lanes])

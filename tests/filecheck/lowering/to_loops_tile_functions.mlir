@@ -1,0 +1,41 @@
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{vector_bytes=64 panels=true},layout-flatten,layout-outline-branches" -t c | filecheck %s --check-prefix=C
+
+!planes = memref<?x64x?x?xf32>
+!pixels = memref<?x64x?x?xf32, #layout.format<"NHWC">>
+
+// a tile of many shuffles is one function for all loops that go by it, which say what it asks for
+// CHECK-LABEL: func.func private @unknown_tile0(
+// CHECK-SAME:    %source: memref<?xf32>, %destination: memref<?xf32>, %from: index, %to: index, %asked: index
+// CHECK-SAME:    attributes {no_inline}
+// CHECK:         vector.load %source[%asked] {prefetch = 0 : index} : memref<?xf32>, vector<1xf32>
+// CHECK-NEXT:    vector.load %source[%from] : memref<?xf32>, vector<16xf32>
+// a multiple of a size is computed where it is used first
+// CHECK-NEXT:    arith.muli %h_w
+// CHECK:         vector.shuffle
+// CHECK:         vector.store {{.*}}, %destination[%to] : memref<?xf32>, vector<16xf32>
+// CHECK:         func.return
+// CHECK-LABEL: func.func private @unknown_tile1(
+// CHECK-SAME:    %written: index
+// CHECK-LABEL: func.func private @unknown_tile2(
+// CHECK:         vector.load %source[%from] : memref<?xf32>, vector<8xf32>
+// CHECK-LABEL: func.func @unknown(
+// lines past the caches are written by one loop alone, which has the tile in it
+// CHECK:         {nontemporal = true}
+// CHECK:         func.call @unknown_tile0(
+// CHECK:         func.call @unknown_tile1(
+// CHECK:         func.call @unknown_tile2(
+// CHECK:         func.call @unknown_tile2(
+// CHECK:         func.return
+
+// of a panel it does not know the size, and rows lie in pitches of either buffer
+// C-LABEL: void unknown_tile0(
+// C-NEXT:      const float *restrict source,
+// C-NEXT:      float *restrict destination,
+// C:           *(f32x16_unaligned *)&destination[to + pitch]
+// C:         float panel[
+// C:           unknown_tile0(x, panel, from,
+func.func @unknown(%x: !planes, %y: !pixels) {
+  layout.copy %x, %y : !planes to !pixels
+  func.return
+}
