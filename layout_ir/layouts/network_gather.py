@@ -173,6 +173,9 @@ def _merge(builder: Builder, found: Lanes, width: int) -> int:
     lanes = [(pads if value == PAD else value, lane) for value, lane in found.places]
     if len(sources) == 1:
         return builder.shuffle(sources[0], sources[0], [lane for _, lane in lanes])
+    if len(sources) == 2:
+        left, right = sources
+        return builder.shuffle(left, right, [lane if value == left else width + lane for value, lane in lanes])
     own: dict[int, list[tuple[int, int]]] = {source: [] for source in sources}
     for position, (value, lane) in enumerate(lanes):
         own[value].append((position, lane))

@@ -1,9 +1,11 @@
 """
-`layout-outline-branches`: what a function with sizes does in each case becomes a private function.
+`layout-outline-branches`: what a function does in each of several cases becomes a private function.
 
-Such a function decides by its sizes between many loops. A compiler that sees all of them at once keeps the numbers of
+A function with sizes decides by them between many loops. A compiler that sees all of them at once keeps the numbers of
 each through all the others, and has few registers left for any: on Zen 4 copies in the caches are 1.01 times as fast in
-the mean, up to 1.09, where every case has a function that computes what it needs.
+the mean, up to 1.09, where every case has a function that computes what it needs. Functions can also be compiled at the
+same time: of one without sizes, which decides by where its destination begins, the cases become functions where this
+takes long enough to be worth it.
 """
 
 from __future__ import annotations
@@ -25,18 +27,31 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from layout_ir.dialects.nested import nested
 from layout_ir.lowering.private_functions import NO_INLINE, PrivateFunctions, private_function
 
+LEAST_OPERATIONS = 300
+"""Operations of each of two cases that are worth compiling at the same time."""
+
 
 @dataclass(frozen=True)
 class OutlineBranchesPass(ModulePass):
-    """Make functions of the loops that a function with sizes chooses from; all other functions are left alone."""
+    """Make functions of the loops that a function chooses from by sizes, or that are long; all others stay."""
 
     name = "layout-outline-branches"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [function for function in op.ops if isinstance(function, FuncOp)]:
-            takes_sizes = any(isinstance(kind, IndexType) for kind in function.function_type.inputs)
-            if takes_sizes and NO_INLINE not in function.attributes:
+            if NO_INLINE not in function.attributes and (_takes_sizes(function) or _has_long_branches(function)):
                 _outline(function)
+
+
+def _takes_sizes(function: FuncOp) -> bool:
+    return any(isinstance(kind, IndexType) for kind in function.function_type.inputs)
+
+
+def _has_long_branches(function: FuncOp) -> bool:
+    """Whether two cases or more are long."""
+    found = (branch for body in function.body.blocks for branch in branches(body))
+    lengths = (sum(len(nested(op)) for op in branch.ops) for branch in found)
+    return sum(length >= LEAST_OPERATIONS for length in lengths) > 1
 
 
 def _outline(function: FuncOp) -> None:

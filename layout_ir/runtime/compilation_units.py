@@ -1,8 +1,8 @@
 """
 A C text as several units that compilers may take at once.
 
-A kernel for unknown sizes is many functions of which none calls another, and one that chooses between them. Two
-processors compile halves of them in 0.58 of the time.
+A kernel for unknown sizes, or of long tiles, is many functions and one that chooses between them. Two processors
+compile halves of them in 0.58 of the time.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from alignments import check_alignments
-from reorder_batch import faults, interpreted, lowered
+from reorder_batch import case_texts, faults, interpreted, lowered
 from row_reorders import REORDERS
 from xdsl.dialects.builtin import ModuleOp
 
@@ -16,8 +16,8 @@ from layout_ir.lowering.processor_model import ZEN_4
 def asking(threads: bool) -> ModuleOp:
     """The module, all of whose kernels ask for rows."""
     module = lowered(REORDERS, 64, threads, stream_bytes=0, processor=ZEN_4)
-    for number, function in enumerate(module.ops):
-        assert "_ahead = " in str(function), REORDERS[number]
+    for number, text in enumerate(case_texts(module).values()):
+        assert "_ahead = " in text, REORDERS[number]
     return module
 
 

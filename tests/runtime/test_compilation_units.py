@@ -51,6 +51,14 @@ def test_what_is_short_or_one_function_is_left_whole(source: str) -> None:
         assert compilation_units(text, 8) == [text]
 
 
+def test_long_loops_of_known_sizes_are_two_units() -> None:
+    long = li.compile_reorder("oihw", "onednn:OIhw16i16o", shape=(1376, 1360, 3, 3), dtype="f32").source
+    assert definitions(long) == ["reorder_0", "reorder_1", "reorder"]
+    first, second = compilation_units(long, 2)
+    assert {*definitions(first), *definitions(second)} == {"reorder_0", "reorder_1", "reorder"}
+    assert 0.8 < len(first) / len(second) < 1.25
+
+
 def compiled(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processors: int) -> list[str]:
     """The files that compilers are called with, one call after the other."""
     calls: list[str] = []

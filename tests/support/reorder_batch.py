@@ -18,8 +18,10 @@ import numpy as np
 from fenced_memory import FencedMemory
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from layout_ir.backends.c import emit_c
+from layout_ir.backends.uses import called_by, is_private
 from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
 from layout_ir.layouts.element_type import element_type
@@ -95,6 +97,17 @@ def lowered(
     return module
 
 
+def case_texts(module: ModuleOp) -> dict[str, str]:
+    """The text of every case by its name, with those of the functions that it calls."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    texts = {op.sym_name.data: str(op) for op in functions}
+    return {
+        op.sym_name.data: "".join(texts[name] for name in (*called_by(op), op.sym_name.data))
+        for op in functions
+        if not is_private(op)
+    }
+
+
 def text_for_this_processor(module: ModuleOp) -> str:
     """The C text of a lowered module, whose vectors are taken apart into the registers that there are."""
     in_registers = module.clone()
@@ -108,7 +121,7 @@ def kernels(module: ModuleOp, folder: Path, *flags: str) -> list[Run]:
     source.write_text(text_for_this_processor(module))
     compile_library(find_compiler(), source, library, (*FLAGS, *flags))
     loaded = ctypes.CDLL(str(library))
-    return [_kernel(loaded[f"case_{number}"]) for number in range(len(module.body.block.ops))]
+    return [_kernel(loaded[name]) for name in case_texts(module)]
 
 
 def _kernel(function: Callable[..., object]) -> Run:
@@ -124,7 +137,7 @@ def interpreted(module: ModuleOp) -> list[Run]:
     def call(name: str) -> Run:
         return lambda source, destination: run_loops(module, name, [source, destination])
 
-    return [call(f"case_{number}") for number in range(len(module.body.block.ops))]
+    return [call(name) for name in case_texts(module)]
 
 
 def faults(reorders: Sequence[Reorder], runs: Sequence[Run]) -> list[str]:
