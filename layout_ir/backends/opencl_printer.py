@@ -54,7 +54,7 @@ class OpenCLPrinter(FamilyPrinter):
         """A kernel's definition; raises `LayoutError` for what OpenCL C has not."""
         body = op.body.blocks[0]
         self.index_type = index_type([kind for kind in op.function_type.inputs if isa(kind, MemRefType[Attribute])])
-        self.uses = Uses(cast("func.FuncOp", op))  # both have a body
+        self.uses = Uses(cast("func.FuncOp", op), ())  # both have a body
         self.names = Names(self.vocabulary, [op.sym_name.data])
         parameters = [self._parameter(op, argument, f"arg{i}") for i, argument in enumerate(body.args)]
         head = f"__kernel{self._work_group(op)}\nvoid {self.vocabulary.function_name(op.sym_name.data)}("

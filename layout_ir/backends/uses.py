@@ -35,7 +35,7 @@ class Uses:
     `parallel`: the functions inside which other threads may run.
     """
 
-    def __init__(self, function: func.FuncOp, parallel: Collection[str] = ()) -> None:
+    def __init__(self, function: func.FuncOp, parallel: Collection[str]) -> None:
         self._parallel_functions = parallel
         self._count: Counter[SSAValue] = Counter()
         self._users: dict[SSAValue, list[Operation]] = {}
@@ -183,7 +183,7 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
     while grown:  # a fixed point, as functions may call each other in any order
         grown = False
         for name, operations in writing.items():
-            targets = {target for op in operations for target in _written_buffers(op, written)}
+            targets = {_origin(target) for op in operations for target in _written_buffers(op, written)}
             arguments = functions[name].body.blocks[0].args
             found = {index for index, argument in enumerate(arguments) if argument in targets}
             grown |= found != written[name]
@@ -214,7 +214,7 @@ def _written_buffers(operation: Operation, written: dict[str, set[int]]) -> Iter
             yield operation.destination
         case func.CallOp():
             for index in written.get(operation.callee.string_value(), set(range(len(operation.arguments)))):
-                yield _origin(operation.arguments[index])
+                yield operation.arguments[index]
         case _:
             pass
 

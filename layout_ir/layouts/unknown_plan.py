@@ -41,9 +41,9 @@ def plan_copy(source: IndexMap, destination: IndexMap, write_pads: bool = True) 
     return _Cut(source, destination).plan(write_pads)
 
 
-def source_size(source: IndexMap, plan: CopyPlan) -> int:
-    """Elements of the source's storage, in terms of the plan's stand-ins; 0 where these do not tell."""
-    return source.storage_size if plan.unknown == source.unknown else 0
+def storage_size(index_map: IndexMap, plan: CopyPlan) -> int:
+    """Elements of the storage of either side, in terms of the plan's stand-ins; 0 where these do not tell."""
+    return index_map.storage_size if plan.unknown == index_map.unknown else 0
 
 
 def _counts(index_map: IndexMap) -> dict[int, Symbol]:

@@ -25,6 +25,9 @@ class Buffers:
     source_size: int
     """Elements of the source's storage, as a number of the plan; 0 where the plan cannot tell."""
 
+    destination_size: int
+    """The same of the destination, or `cells` where the plan cannot tell."""
+
     cells: int
     """Cells that all boxes of the plan write that copy elements, as a number of the plan."""
 

@@ -18,7 +18,7 @@ from layout_ir.layouts.plan_rewrites import merge_pads
 from layout_ir.layouts.shuffle_network import Network, Shuffle
 from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
-from layout_ir.layouts.unknown_plan import plan_copy, source_size
+from layout_ir.layouts.unknown_plan import plan_copy, storage_size
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
@@ -72,7 +72,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     if target.vector_bytes < 2 * width:
         lines += [f"{box}: scalar loops" for box in plan.boxes]
         return [readable(line, plan.unknown) for line in lines]
-    size = source_size(source, plan)
+    size = storage_size(source, plan)
     cells, elements = destination.cell_count, source.size
     usual = choose_schedule(target, width, cells, elements)
     at_lines = schedule_at_lines(target, plan, width, cells, elements, size, writes_pads)

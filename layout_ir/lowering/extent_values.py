@@ -13,7 +13,7 @@ from layout_ir.dialects.sizes import FunctionSizes
 from layout_ir.dialects.types import stored_type, unknown_dims
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.symbols import Symbols
-from layout_ir.lowering.loop_builder import Constants
+from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.quantities import Quantities, Unknown
 
 

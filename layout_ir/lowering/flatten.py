@@ -92,9 +92,11 @@ class FlattenPass(ModulePass):
                     "run layout-to-buffers and layout-to-loops first"
                 )
         try:
-            for operation in operations:
-                if isinstance(operation, FuncOp):
-                    SizeArguments(operation).add()
+            functions = [SizeArguments(operation) for operation in operations if isinstance(operation, FuncOp)]
+            for function in functions:
+                function.check()
+            for function in functions:
+                function.add()
             for operation in operations:
                 change_types(operation, flattened)
         except LayoutError as error:

@@ -8,19 +8,13 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TypeVar, cast
 
-from xdsl.builder import Builder
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    AnyFloat,
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
     IndexType,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     UnitAttr,
-    VectorType,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -29,6 +23,7 @@ from xdsl.rewriter import InsertPoint
 
 from layout_ir.layouts.affine import ADD, MUL, build, substitute
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.lowering.constants import Constants, ScalarConstant
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
 
@@ -36,25 +31,6 @@ NO_WAIT = "nowait"
 """Attribute of a parallel loop: threads that are done with it may begin the next parallel loop of its block."""
 
 OperationT = TypeVar("OperationT", bound=Operation)
-
-ScalarConstant = IntegerAttr[IntegerType] | FloatAttr
-Constant = IntegerAttr[IndexType] | ScalarConstant
-
-
-def constant_of(value: SSAValue) -> ScalarConstant:
-    """The constant that a value of an element type is."""
-    assert isinstance(value.owner, arith.ConstantOp)
-    return cast("ScalarConstant", value.owner.value)
-
-
-def repeated(value: Attribute, lanes: int) -> DenseIntOrFPElementsAttr:
-    """The constant vector of `lanes` times a number."""
-    if isinstance(value, FloatAttr):
-        real = cast("FloatAttr[AnyFloat]", value)
-        return DenseIntOrFPElementsAttr.from_list(VectorType(real.type, [lanes]), [real.value.data])
-    assert isinstance(value, IntegerAttr)
-    integer = cast("IntegerAttr[IntegerType]", value)
-    return DenseIntOrFPElementsAttr.from_list(VectorType(integer.type, [lanes]), [integer.value.data])
 
 
 def _terms(expr: AffineExpr) -> list[AffineExpr]:
@@ -76,44 +52,6 @@ def _map_behind(offset: int) -> AffineMapAttr:
 def _map_steps_behind(count: int) -> AffineMapAttr:
     """The attribute of a number of steps."""
     return AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimension(1) * count,)))
-
-
-class Constants:
-    """The constants of one function: each made once, at the start of its body, out of a reader's way."""
-
-    def __init__(self, body: Block):
-        self._body = body
-        self._last: Operation | None = None
-        self._values: dict[Constant, SSAValue] = {}
-        self._splats: dict[tuple[SSAValue, int], SSAValue] = {}
-
-    @property
-    def last(self) -> Operation:
-        """The last constant, behind which others stand; there must be one."""
-        assert self._last is not None
-        return self._last
-
-    def get(self, value: Constant) -> SSAValue:
-        """The value of a constant."""
-        if value not in self._values:
-            operation = arith.ConstantOp(value)
-            place = InsertPoint.after(self._last) if self._last else InsertPoint.at_start(self._body)
-            Builder(place).insert(operation)
-            self._last = operation
-            self._values[value] = operation.result
-        return self._values[value]
-
-    def splat(self, scalar: SSAValue, lanes: int) -> SSAValue:
-        """A vector that repeats a constant."""
-        key = (scalar, lanes)
-        if key not in self._splats:
-            assert isinstance(scalar.owner, arith.ConstantOp)
-            assert self._last is not None
-            operation = arith.ConstantOp(repeated(scalar.owner.value, lanes))
-            Builder(InsertPoint.after(self._last)).insert(operation)
-            self._last = operation
-            self._splats[key] = operation.result
-        return self._splats[key]
 
 
 class LoopBuilder:
@@ -157,7 +95,7 @@ class LoopBuilder:
             return self.unknown.value(value)
         return self._constants.get(IntegerAttr(value, IndexType()))
 
-    def scalar(self, value: IntegerAttr[IntegerType] | FloatAttr) -> SSAValue:
+    def scalar(self, value: ScalarConstant) -> SSAValue:
         """A constant of an element type."""
         return self._constants.get(value)
 

@@ -40,7 +40,7 @@ class PrivateFunctions:
         """A function under the next name that is not taken in the module."""
         module = self._function.parent_op()
         assert isinstance(module, ModuleOp)
-        taken = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
+        taken = {name.data for op in module.ops if isinstance(name := op.get_attr_or_prop("sym_name"), StringAttr)}
         names = (f"{self._function.sym_name.data}_{self._suffix}{number}" for number in itertools.count())
         function.sym_name = StringAttr(next(name for name in names if name not in taken))
         Rewriter.insert_op(function, InsertPoint.before(self._function))

@@ -1,4 +1,4 @@
-"""Index values made of unknown extents: what a stand-in in a plan becomes, computed once in front of all loops."""
+"""Index values made of unknown extents: what a stand-in in a plan becomes, each computed once."""
 
 from __future__ import annotations
 

@@ -57,10 +57,12 @@ def short_boxes(box: Box, buffers: Buffers, extent: int, symbols: Symbols) -> It
         known = partial(symbols.at_length, extent=extent, length=length)
         try:
             short = _with_numbers(box, known)
-            sizes = known(buffers.source_size), known(buffers.cells)
+            source, destination = known(buffers.source_size), known(buffers.destination_size)
+            cells = known(buffers.cells)
         except Undecodable:
             return
-        yield ShortBox(length, short, replace(buffers, source_size=sizes[0], cells=sizes[1]))
+        sized = replace(buffers, source_size=source, destination_size=destination, cells=cells)
+        yield ShortBox(length, short, sized)
 
 
 def emit_by_length(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.builder import Builder
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IndexType, IntegerAttr, MemRefType
@@ -18,7 +16,6 @@ from layout_ir.dialects.sizes import DIMS
 from layout_ir.dialects.types import index_map_of, stored_type, unknown_dims
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.extent_values import allocated_extents
-from layout_ir.lowering.private_functions import NO_INLINE
 from layout_ir.lowering.quantities import Quantities
 from layout_ir.lowering.to_loops import flat_type
 
@@ -29,10 +26,18 @@ class SizeArguments:
     def __init__(self, function: FuncOp) -> None:
         self._function = function
 
+    def check(self) -> None:
+        """Raise `LayoutError` for sizes that would have to go through a call."""
+        operations = nested(self._function)
+        kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
+        calls = (op for op in operations if isinstance(op, CallOp) and not _needs_no_sizes(op))
+        for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
+            if isa(kind, MemRefType[Attribute]) and unknown_dims(kind):
+                raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")
+
     def add(self) -> None:
         """Append one index argument for every extent of an argument that `memref.dim` asks for, and replace that."""
         operations = nested(self._function)
-        self._check(operations)
         self._forget_names()
         if self._function.is_declaration:
             return
@@ -45,14 +50,6 @@ class SizeArguments:
                 self._allocate_flat(op)
         if arguments:
             self._extend_signature(len(arguments))
-
-    def _check(self, operations: Sequence[Operation]) -> None:
-        """Raise `LayoutError` for sizes that would have to go through a call."""
-        kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
-        calls = (op for op in operations if isinstance(op, CallOp) and not _needs_no_sizes(op))
-        for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
-            if isa(kind, MemRefType[Attribute]) and unknown_dims(kind):
-                raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")
 
     def _extent(self, op: memref.DimOp, arguments: dict[tuple[SSAValue, int], SSAValue]) -> SSAValue:
         position, source = op.index.owner, op.source
@@ -107,6 +104,8 @@ class SizeArguments:
 
 
 def _needs_no_sizes(call: CallOp) -> bool:
-    """Whether a call is of a function that was made for it, with buffers that are flat already."""
+    """Whether a call is of a function with a body that does not ask for sizes, as that of a tile."""
     callee = SymbolTable.lookup_symbol(call, call.callee)
-    return callee is not None and NO_INLINE in callee.attributes
+    if not isinstance(callee, FuncOp) or callee.is_declaration:
+        return False
+    return not any(isinstance(op, memref.DimOp) for op in nested(callee))

@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
 from layout_ir.layouts.network_registers import registers_taken
-from layout_ir.lowering.loop_builder import repeated
+from layout_ir.lowering.constants import repeated
 from layout_ir.lowering.target import VECTOR_WIDTHS
 
 Vectors = Sequence[SSAValue]

@@ -139,7 +139,7 @@ class TileEmitter:
         together = rows_written_together(box, tile) if self.schedule.narrows and ahead.destination else 0
         if not together:
             return None
-        size = self.buffers.cells  # no more than the destination's storage, where the last place is as good
+        size = self.buffers.destination_size
         return written_place_ahead(self.builder, tile, destination, size, together, ahead.destination, self.schedule)
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:

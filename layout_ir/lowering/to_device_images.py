@@ -22,8 +22,8 @@ from layout_ir.dialects.attributes import LayoutAttr, UndefAttr
 from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.flatten import change_types
-from layout_ir.lowering.loop_builder import Constants
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_image_type import GLOBAL_SPACE, image_type
 from layout_ir.lowering.to_device_pixels import emit_pixel_copy

@@ -28,10 +28,11 @@ from layout_ir.dialects.types import Stored, element_type_of, index_map_of, stor
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.plan import CopyPlan
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.unknown_plan import plan_copy, source_size
+from layout_ir.layouts.unknown_plan import plan_copy, storage_size
 from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.extent_values import ExtentValues
-from layout_ir.lowering.loop_builder import Constants, LoopBuilder
+from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
@@ -131,8 +132,9 @@ class LowerCopy(RewritePattern):
         pad = None
         if not isinstance(op.pad, UndefAttr):
             pad = builder.scalar(pad_constant(stored_type(op.destination.type).element_type, op.pad))
-        size = source_size(index_map_of(op.source.type), plan)
-        buffers = Buffers(source, destination, pad, size, sum(box.cells for box in plan.boxes if not box.is_fill))
+        cells = sum(box.cells for box in plan.boxes if not box.is_fill)
+        sizes = [storage_size(index_map_of(side.type), plan) for side in (op.source, op.destination)]
+        buffers = Buffers(source, destination, pad, sizes[0], sizes[1] or cells, cells)
         if self._device:
             width = element_type_of(op.source.type).bytes
             style = Style(width, self._vector_bytes, self._most_lanes, self._tile)

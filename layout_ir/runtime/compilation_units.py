@@ -19,25 +19,36 @@ _MOST_UNITS = 8
 _HIDDEN = '__attribute__((visibility("hidden"))) '
 """In front of a function that the units share, and nobody else sees."""
 
+_DEFINITION = re.compile(rf"^(?:{re.escape(OUTLINED)})?void [^;{{]*\{{$", re.MULTILINE)
+"""The first line of a function that was outlined or is public, or all of its lines up to the body."""
+
 
 def compilation_units(source: str, processors: int) -> list[str]:
     """
     C texts that together are `source`, no more than there are processors; the text itself where it is best left whole.
 
-    Functions that were outlined are parted, each of which is defined in one unit; what stands in front of the first of
-    them is in every unit, and what stands behind in the last.
+    Functions that were outlined are parted, each of which is defined in one unit; public ones are in the last. What
+    stands in front of the first of either is in every unit.
     """
-    shared, mark, rest = source.partition(f"\n{OUTLINED}")
-    pieces = re.split(r"(?<=\n}\n)\n*", mark.lstrip("\n") + rest)
+    first = _DEFINITION.search(source)
+    if first is None:
+        return [source]
+    shared, pieces = source[: first.start()], re.split(r"(?<=\n}\n)\n*", source[first.start() :])
     outlined = [piece.removeprefix(OUTLINED) for piece in pieces if piece.startswith(OUTLINED)]
     others = [piece for piece in pieces if not piece.startswith(OUTLINED)]
     count = min(processors, _MOST_UNITS, len(outlined), sum(map(len, outlined)) // LEAST_CHARACTERS)
     if count < 2 or any(piece.startswith("static") for piece in others):
         return [source]  # any unit may call a function that only one would have
-    declared = [f"{_HIDDEN}{head};\n" for head, _, _ in (piece.partition(" {\n") for piece in outlined)]
+    declared = [f"{_HIDDEN}{_head(piece)};\n" for piece in outlined]
+    declared += [f"{_head(piece)};\n" for piece in others if piece.startswith("void ")]
     units = _parted(outlined, count)
     units[-1] += others
     return ["\n".join([shared, *declared, *unit]) for unit in units]
+
+
+def _head(piece: str) -> str:
+    """A function without its body."""
+    return piece.partition(" {\n")[0]
 
 
 def _parted(pieces: Sequence[str], count: int) -> list[list[str]]:

@@ -84,3 +84,20 @@ def test_what_still_moves_tensors_is_refused_and_nothing_changes() -> None:
 def test_a_size_that_is_not_known_is_refused(buffer: str) -> None:
     with pytest.raises(PassFailedException, match="layout-flatten: expected"):
         flattened(f"func.func private @f({buffer})")
+
+
+NEEDS_SIZES = """%zero = arith.constant 0 : index
+      %n = memref.dim %y, %zero : memref<?x64xf32>
+      memref.store %v, %y[%n, %n] : memref<?x64xf32>"""
+
+
+@pytest.mark.parametrize("attributes", ["", "attributes {no_inline} "])
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_sizes_do_not_go_through_calls_whatever_stands_first(attributes: str, order: list[int]) -> None:
+    kind = "memref<?x64xf32>"
+    functions = [
+        f"func.func private @f(%y: {kind}, %v: f32) {attributes}{{\n {NEEDS_SIZES}\n func.return }}",
+        f"func.func @g(%x: {kind}, %v: f32) {{ func.call @f(%x, %v) : ({kind}, f32) -> () func.return }}",
+    ]
+    with pytest.raises(PassFailedException, match="layout-flatten: expected sizes that are known in calls"):
+        flattened("\n".join(functions[number] for number in order))

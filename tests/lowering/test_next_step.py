@@ -13,7 +13,8 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint
 
 from layout_ir.interpreter.loop_functions import ArithOnBitsFunctions
-from layout_ir.lowering.loop_builder import Constants, LoopBuilder
+from layout_ir.lowering.constants import Constants
+from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.next_step import next_step
 
 

@@ -21,7 +21,7 @@ N, H, W = (SYMBOLS.stand_ins[symbol] for symbol in (BATCH, HEIGHT, WIDTH))
 AREA = H * W
 IMAGES = Box((Axis("a", N, 64 * AREA, 64 * AREA, N), Axis("b", 64, 1, AREA, 64), Axis("c", AREA, 64, 1, AREA)))
 SIDE = Block(arg_types=[MemRefType(f32, [-1])]).args[0]
-BUFFERS = Buffers(SIDE, SIDE, None, 64 * N * AREA, 64 * N * AREA)
+BUFFERS = Buffers(SIDE, SIDE, None, 64 * N * AREA, 64 * N * AREA, 64 * N * AREA)
 
 
 def test_every_length_has_a_box_of_its_own() -> None:

@@ -51,6 +51,15 @@ def test_what_is_short_or_one_function_is_left_whole(source: str) -> None:
         assert compilation_units(text, 8) == [text]
 
 
+def test_public_functions_in_front_are_defined_once(source: str) -> None:
+    shared, mark, rest = source.partition(f"\n{OUTLINED}")
+    front = "void first(float *x) {\n  *x = 0;\n}\n"
+    units = compilation_units(f"{shared}\n{front}{mark}{rest}", 2)
+    assert len(units) == 2
+    assert [unit.count(front) for unit in units] == [0, 1]
+    assert sorted(name for unit in units for name in definitions(unit)) == sorted([*definitions(source), "first"])
+
+
 def test_long_loops_of_known_sizes_are_two_units() -> None:
     long = li.compile_reorder("oihw", "onednn:OIhw16i16o", shape=(1376, 1360, 3, 3), dtype="f32").source
     assert definitions(long) == ["reorder_0", "reorder_1", "reorder"]
