@@ -118,7 +118,7 @@ def _asks_inside(code: TileCode) -> bool:
     buffers, ahead = code.buffers, code.ahead
     is_whole = isinstance(buffers.destination.owner, StorageOp)
     knows_source = ahead.place is not None or not ahead.source or buffers.source_size > 0
-    return knows_source and (is_whole or not ahead.destination) and not ahead.both_lines
+    return knows_source and (is_whole or not ahead.destination)
 
 
 def _asked(code: TileCode, network: Network, source: SSAValue) -> SSAValue | None:

@@ -57,6 +57,9 @@ class Kernel:
         """The buffers that it takes, in order."""
         self.source = source
         """The text that was compiled."""
+        from layout_ir.runtime.addresses import address_of
+
+        self._address_of = address_of
         self._function, self._sizes = function, sizes
         self._checks = tuple((argument, argument.element.bytes, argument.size) for argument in self.arguments)
         self._written = tuple(i for i, argument in enumerate(self.arguments) if argument.is_written)
@@ -79,7 +82,7 @@ class Kernel:
         for (argument, width, size), buffer in zip(self._checks, buffers, strict=True):
             try:
                 flags = buffer.flags
-                address: int = buffer.__array_interface__["data"][0]
+                address = self._address_of(buffer)
                 fits = (
                     buffer.itemsize == width
                     and buffer.size >= size
