@@ -30,7 +30,8 @@ def test_every_length_has_a_box_of_its_own() -> None:
     for length, short in found.items():
         known = [Axis("a", N, 64 * length, 64 * length, N), Axis("b", 64, 1, length, 64)]
         assert short.box.axes == (*known, *([Axis("c", length, 64, 1, length)] if length > 1 else []))
-        assert short.buffers == replace(BUFFERS, source_size=64 * N * length, cells=64 * N * length)
+        size = 64 * N * length
+        assert short.buffers == replace(BUFFERS, source_size=size, destination_size=size, cells=size)
 
 
 @pytest.mark.parametrize(
