@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from layout_ir.dialects.ops import StorageOp
-from layout_ir.layouts.shuffle_network import Network, Shuffle, Splat
+from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat, Store
 from layout_ir.layouts.symbols import FACTOR_LIMIT, Product, Symbols, is_symbolic
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.constants import Constants, ScalarConstant, constant_of
@@ -89,15 +89,30 @@ def emit_shared(code: TileCode, network: Network, places: tuple[SSAValue, SSAVal
 
 def _arguments(code: TileCode, network: Network, places: tuple[SSAValue, SSAValue]) -> dict[str, SSAValue]:
     """What every tile is given: its buffers, where it begins in them, and what to ask for, if anything."""
+    builder, buffers, ahead = code.builder, code.buffers, code.ahead
+    asked, written = ahead.place, ahead.written
+    if asked is None:
+        asked = _place_ahead(builder, network.loads, places[0], buffers.source_size, ahead.source)
+    if written is None:
+        written = _place_ahead(builder, network.stores, places[1], buffers.destination_size, ahead.destination)
     given = {
-        "source": _of_any_size(code.builder, code.buffers.source),
-        "destination": _of_any_size(code.builder, code.buffers.destination),
+        "source": _of_any_size(builder, buffers.source),
+        "destination": _of_any_size(builder, buffers.destination),
         "from": places[0],
         "to": places[1],
-        "asked": _asked(code, network, places[0]),
-        "written": _written(code, network, places[1]),
+        "asked": asked,
+        "written": written,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _place_ahead(
+    builder: LoopBuilder, accesses: Sequence[Load] | Sequence[Store], place: SSAValue, size: int, distance: int
+) -> SSAValue | None:
+    """The place that is asked for so many elements ahead; None where nothing is, or where a call decides how far."""
+    if not distance or is_symbolic(distance):
+        return None
+    return place_behind(builder, accesses, place, size, builder.constant(distance))
 
 
 def _signature(code: TileCode, network: Network, symbols: Symbols, given: Mapping[str, SSAValue]) -> _Signature:
@@ -119,24 +134,6 @@ def _asks_inside(code: TileCode) -> bool:
     is_whole = isinstance(buffers.destination.owner, StorageOp)
     knows_source = ahead.place is not None or not ahead.source or buffers.source_size > 0
     return knows_source and (is_whole or not ahead.destination)
-
-
-def _asked(code: TileCode, network: Network, source: SSAValue) -> SSAValue | None:
-    """The place of the source whose tile is asked for."""
-    distance = code.ahead.source
-    if code.ahead.place is not None or not distance or is_symbolic(distance):
-        return code.ahead.place
-    return place_behind(code.builder, network.loads, source, code.buffers.source_size, code.builder.constant(distance))
-
-
-def _written(code: TileCode, network: Network, destination: SSAValue) -> SSAValue | None:
-    """The place of the destination whose tile is asked for, to be written."""
-    distance = code.ahead.destination
-    if code.ahead.written is not None or not distance or is_symbolic(distance):
-        return code.ahead.written
-    return place_behind(
-        code.builder, network.stores, destination, code.buffers.destination_size, code.builder.constant(distance)
-    )
 
 
 def _in_pitches(network: Network) -> tuple[Network, int | None]:
