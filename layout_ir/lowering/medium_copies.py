@@ -56,7 +56,7 @@ def schedule_at_lines(
     return AtLines(schedule, tuple(parts))
 
 
-def for_any_size(target: Target, usual: Schedule) -> Schedule:
+def for_any_size(target: Target, usual: Schedule, elements: int) -> Schedule:
     """
     The schedule of a plan with unknown extents, whose kernel compares its size with a limit when it runs.
 
@@ -64,7 +64,8 @@ def for_any_size(target: Target, usual: Schedule) -> Schedule:
     Emerald Rapids, 1.11 in the mean; with that of kernels in the caches at 0.64, 0.92 in the mean.
     """
     least = MODELS[target.processor].medium_bytes_unknown
-    if least is None or target.stream_bytes is not None or target.threads or not target.panels:
+    is_chosen = target.stream_bytes is not None
+    if least is None or is_chosen or target.threads or not target.panels or PADS * elements < usual.cells:
         return usual
     return replace(usual, stream_bytes=least)
 

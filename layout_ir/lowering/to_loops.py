@@ -84,7 +84,7 @@ class LowerCopy(RewritePattern):
         elements, writes_pads = index_map_of(op.source.type).size, buffers.pad is not None
         usual = choose_schedule(self._target, width, cells, elements)
         if plan.unknown is not None:
-            usual = for_any_size(self._target, usual)
+            usual = for_any_size(self._target, usual, elements)
         at_lines = schedule_at_lines(self._target, plan, width, cells, elements, buffers.source_size, writes_pads)
         if at_lines is None:
             emit_vector_boxes(builder, plan.boxes, buffers, usual)
