@@ -70,9 +70,10 @@ def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
 
 def test_kernels_for_any_size_compare_it_with_a_limit_of_their_own() -> None:
     usual = choose_schedule(TARGET, 4, 1 << 20, 1 << 20)
-    assert for_any_size(TARGET, usual).stream_bytes == 2 * MIB
+    assert for_any_size(TARGET, usual, 1 << 18).stream_bytes == 2 * MIB
+    assert for_any_size(TARGET, usual, (1 << 18) - 1) == usual, "pads above all, for which known sizes have none either"
     for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
-        assert for_any_size(other, usual) == usual
+        assert for_any_size(other, usual, 1 << 20) == usual
 
 
 def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask_for_these() -> None:

@@ -75,6 +75,9 @@ def test_lines_between_pitched_rows_are_not_asked_for():
         ("NHWC", "NCHW", (4, 4, 64, 64), {16}),  # less so the lines that the very next tile writes
         ("onednn:oihw", "onednn:OIhw8i16o2i", (176, 176, 3, 3), {16}),  # the other half of 128 bytes
         ("onednn:nChw16c", "NHWC", (1, 32, 8, 8), set[int]()),  # near anyway
+        ("NC", "ascend:FRACTAL_NZ", (112, 320), {32}),  # columns of blocks, each in places of its own
+        ("NC", "ascend:FRACTAL_NZ", (128, 320), set[int]()),  # a power of two apart, all in the same
+        ("NC", "ascend:FRACTAL_NZ", (512, 512), {32}),  # where lines come from a far cache, that is no matter
         ("NCHW", "NHWC", (512, 64, 56, 60), set[int]()),  # written past the caches
     ],
 )

@@ -95,9 +95,19 @@ def test_channels_that_fit_into_a_vector_are_read_at_once_on_some_processors(pro
     assert tile.extents[0] == channels
 
 
-@pytest.mark.parametrize(("processor", "lanes"), [(ICE_LAKE, {8, 16}), (SAPPHIRE_RAPIDS, {16})])
-def test_halves_of_lines_are_not_for_unknown_distances_on_every_processor(processor: str, lanes: set[int]) -> None:
-    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 35, None, None), "f32")
+@pytest.mark.parametrize(
+    ("processor", "channels", "lanes"),
+    [
+        (ICE_LAKE, 35, {8, 16}),
+        (ICE_LAKE, 64, {8, 16}),
+        (SAPPHIRE_RAPIDS, 35, {8, 16}),  # rows of known places are written
+        (SAPPHIRE_RAPIDS, 64, {16}),  # which begin at lines
+    ],
+)
+def test_halves_of_lines_are_not_for_unknown_distances_on_every_processor(
+    processor: str, channels: int, lanes: set[int]
+) -> None:
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, channels, None, None), "f32")
     _, text = lower_to_c(module, Target(64, processor=processor))
     assert {int(found) for found in re.findall(r"\*\(f32x(\d+)_unaligned \*\)&destination", text)} == lanes
 
