@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.plan import Box
@@ -25,8 +26,19 @@ from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.tile_choice import cached_tile_of_unknown
+from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
 from layout_ir.lowering.whole_units import are_multiples, line_products, page_products, row_products, without_factors
+
+LONG_TILE = 64
+"""
+Steps of the tiles that are compared with those of half as many: vectors of bytes.
+
+Images of 72, 77 and 196 pixels of bytes are 1.09 times as fast by those that move fewer on Emerald Rapids, in the mean
+of 60 calls, 0.92 to 1.4 times; of two bytes, in tiles of 32 steps, such images would be 1.01 times as fast.
+"""
+
+FEW_TILES = 4
+"""Tiles below which what the last one moves again is worth a look."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +57,35 @@ class Guards:
         """The loops over tiles by `tiles`, with the schedule for each case, and `otherwise` where no tile fits in."""
         extents = [axis.extent for axis in self.box.axes]
         lengths = [(extent, steps) for extent, steps in zip(extents, self.tile.extents, strict=True) if steps > 1]
-        fits = are_as_long(self.builder, lengths)
-        emit_where(self.builder, fits, lambda: self._by_size(schedule, tiles), otherwise)
+        conditions = are_as_long(self.builder, lengths)
+        unknown = [(extent, steps) for extent, steps in lengths if is_symbolic(extent)]
+        if len(unknown) == 1 and unknown[0][1] >= LONG_TILE and self._may_be_halved(schedule):
+            conditions.append(self._moves_little_again(schedule, *unknown[0]))
+        emit_where(self.builder, conditions, lambda: self._by_size(schedule, tiles), otherwise)
+
+    def _may_be_halved(self, schedule: Schedule) -> bool:
+        """Whether what is taken where this tile does not fit in differs from it in half as many steps alone."""
+        if schedule.most_steps is not None or not may_be_large(self.box, self.unknown.symbols):
+            return False
+        shorter = shorter_tiles(self.box, self.tile, schedule, self.buffers.source_size)
+        half = None if shorter is None else tile_of(self.box, shorter, self.buffers.source_size)
+        return half is not None and half.extents == tuple(
+            steps // 2 if steps > 1 and is_symbolic(axis.extent) else steps
+            for axis, steps in zip(self.box.axes, self.tile.extents, strict=True)
+        )
+
+    def _moves_little_again(self, schedule: Schedule, extent: int, steps: int) -> SSAValue:
+        """Whether fewer steps of a short extent in the caches would not be moved by tiles of half as many."""
+        builder = self.builder
+        length = builder.constant(extent)
+        last = builder.index((AffineExpr.dimension(0) + (steps - 1)) % steps, [length])  # step of the last tile
+        conditions = [
+            builder.compare(length, "ult", builder.constant(FEW_TILES * steps)),
+            builder.compare(last, "ult", builder.constant(steps // 2)),
+        ]
+        if schedule.streams or schedule.prefetches:
+            conditions.append(builder.negated(self._is_large(schedule)))
+        return builder.negated(builder.all_hold(conditions))
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
@@ -59,12 +98,16 @@ class Guards:
         if not (schedule.streams or schedule.prefetches):
             self._in_caches(usual, tiles)
             return
-        limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
-        size = self.builder.constant(self.buffers.cells)
-        is_large = self.builder.compare(size, "uge", self.builder.constant(limit))
+        is_large = self._is_large(schedule)
         emit_where(
             self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: self._in_caches(usual, tiles)
         )
+
+    def _is_large(self, schedule: Schedule) -> SSAValue:
+        """Whether a destination goes past the caches."""
+        limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
+        size = self.builder.constant(self.buffers.cells)
+        return self.builder.compare(size, "uge", self.builder.constant(limit))
 
     def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """Past the caches where all stores write whole lines."""
