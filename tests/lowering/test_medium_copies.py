@@ -9,6 +9,7 @@ import pytest
 
 import layout_ir as li
 from layout_ir.interpreter.reference import reorder_reference
+from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
@@ -23,8 +24,8 @@ MIB = 1 << 20
 BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
 
 
-def schedule(names: tuple[str, str], shape: tuple[int, ...], target: Target = TARGET) -> Schedule | None:
-    left, right = (li.layout(name).index_map(shape, "f32") for name in names)
+def schedule(names: tuple[str | Layout, str], shape: tuple[int, ...], target: Target = TARGET) -> Schedule | None:
+    left, right = ((li.layout(name) if isinstance(name, str) else name).index_map(shape, "f32") for name in names)
     plan = make_plan(left, right)
     found = schedule_at_lines(target, plan, 4, right.cell_count, left.size, left.storage_size, writes_pads=True)
     return None if found is None else found.schedule
@@ -54,6 +55,16 @@ def test_a_small_source_leaves_room_for_a_larger_destination() -> None:
     names = "onednn:bacd", "onednn:aCdb32c"
     assert schedule(names, (100, 16, 3, 48)) is None
     assert schedule(names, (100, 16, 16, 48)) is not None
+
+
+@pytest.mark.parametrize("source, is_past", [
+    ("NHWC", False),
+    (BLOCKS, True),  # a third block of 3 channels and 13 pads
+    (li.layout("strided", strides=(10**6, 606 * 32, 32, 1)), True),  # a line of gap behind every row of one
+    (li.layout("strided", strides=(10**9, 10**7, 16, 1)), False),  # large ones behind images
+])  # fmt: skip
+def test_what_lines_of_a_source_bring_along_takes_its_room(source: str | Layout, is_past: bool) -> None:
+    assert (schedule((source, "NCHW"), (1, 35, 606, 16)) is not None) == is_past
 
 
 @pytest.mark.parametrize("target", [
