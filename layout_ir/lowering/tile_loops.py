@@ -16,6 +16,7 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.tiling import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
+from layout_ir.lowering.filled_apart import filled_apart
 from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -34,9 +35,9 @@ from layout_ir.lowering.tile_guards import Guards
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box: tile by tile, or scalar loops where they are as good."""
     tile = tile_of(part, schedule, buffers.source_size)
-    loose = [] if tile is None else loose_pads(part, tile)
-    if loose:  # boxes are cut for whole vectors, and shorter ones may leave pads to themselves
-        for piece in cut_box(part, loose[0], part.axes[loose[0]].valid):
+    apart = _cut_at(part, tile, buffers, schedule)
+    if apart is not None:
+        for piece in cut_box(part, apart, part.axes[apart].valid):
             emit_part(builder, piece, buffers, schedule)
     elif tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, in_reading_order(part, schedule), buffers, schedule.threads > 0)
@@ -49,6 +50,14 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         )
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
+
+
+def _cut_at(part: Box, tile: Tile | None, buffers: Buffers, schedule: Schedule) -> int | None:
+    """The axis between whose elements and pads a box has to be cut, or had better be; None where it stays whole."""
+    if tile is None:
+        return None if buffers.pad is None else filled_apart(part, schedule, buffers.source_size)
+    # boxes are cut for whole vectors, and shorter ones may leave pads to themselves
+    return next(iter(loose_pads(part, tile)), None)
 
 
 def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -11,10 +11,11 @@ from xdsl.ir import SSAValue
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.plan_rewrites import merge_pads
+from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
+from layout_ir.lowering.filled_apart import filled_apart
 from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -141,13 +142,7 @@ def _tiled(walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: 
     """
     The walk with its tiles; None where no box has one, or one of a large copy has none, or threads would share lines.
     """
-    tiles: list[Tile | None] = []
-    for position, box in enumerate(walk.boxes):
-        inner, size = within_storage(box, walk.inner(position), source_size)
-        tile = tile_of(inner, replace(schedule, cells=inner.cells), size)
-        if tile is not None and (loose_pads(inner, tile) or (box.is_padded and not writes_pads)):
-            tile = None
-        tiles.append(tile)
+    boxes, tiles = zip(*_with_tiles(walk, schedule, source_size, writes_pads), strict=True)
     if all(tile is None for tile in tiles) or (schedule.prefetches and None in tiles):
         return None
     order = list(range(walk.shared))
@@ -156,7 +151,27 @@ def _tiled(walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: 
         if shared is None:
             return None
         order = [shared, *(i for i in order if i != shared)]
-    return TiledWalk(walk, tuple(tiles), tuple(order))
+    return TiledWalk(replace(walk, boxes=boxes), tiles, tuple(order))
+
+
+def _with_tiles(
+    walk: SharedWalk, schedule: Schedule, source_size: int, writes_pads: bool
+) -> Iterator[tuple[Box, Tile | None]]:
+    """The boxes of a walk with their tiles, as parts where pads without one are filled by vectors."""
+    left = list(walk.boxes)
+    while left:
+        box = left.pop(0)
+        inner, size = within_storage(box, replace(box, axes=box.axes[walk.shared :]), source_size)
+        own = replace(schedule, cells=inner.cells)
+        tile = tile_of(inner, own, size)
+        if tile is not None and (loose_pads(inner, tile) or (box.is_padded and not writes_pads)):
+            tile = None
+        apart = filled_apart(inner, own, size) if tile is None and writes_pads else None
+        if apart is None:
+            yield box, tile
+        else:
+            position = walk.shared + apart
+            left = [*cut_box(box, position, box.axes[position].valid), *left]
 
 
 def _can_be_shared(walk: SharedWalk, i: int, lanes: int) -> bool:

@@ -10,6 +10,7 @@ from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
+from layout_ir.lowering.filled_apart import filled_apart
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
@@ -57,6 +58,17 @@ def test_pads_far_apart_go_by_themselves() -> None:
     assert not any(isinstance(one, TiledWalk) for one in walks)
 
 
+def test_pads_beside_what_no_tile_moves_are_filled_by_vectors() -> None:
+    """One of 16 runs of 16 is copied; of the pads behind a single row of a block no vector has any."""
+    size = 1 << 20
+    box, _ = parts("ABc8b24a", "ABc16a16b", (1, 17, 50))
+    assert tile_of(box, schedule(box.cells), size) is None
+    assert filled_apart(box, schedule(box.cells), size) == 1
+    alone = Box((Axis("c", 50, 24, 256, 50), Axis("b", 4, 1, 1, 3)))
+    assert tile_of(alone, schedule(alone.cells), size) is None
+    assert filled_apart(alone, schedule(alone.cells), size) is None
+
+
 @pytest.mark.parametrize("dtype", ["f32", "i8"])
 @pytest.mark.parametrize(
     ("source", "destination", "shape"),
@@ -73,6 +85,10 @@ def test_pads_far_apart_go_by_themselves() -> None:
         ("bcdea", "abdCE32c2e", (3, 33, 2, 1, 40)),
         ("Acdeb24a", "bacde", (4, 5, 7, 64, 48)),
         ("cdba", "acdb", (35, 1, 48, 96)),
+        ("Acdb8a", "AcdB16b48a4b", (128, 7, 20, 2)),
+        ("cdab", "aBCd8c16b2c", (6, 33, 7, 26)),
+        ("ABc8b24a", "ABc16a16b", (1, 17, 50)),
+        ("BcdA32b4a", "ABcd16b64a", (7, 50, 5, 11)),
     ],
 )
 @pytest.mark.parametrize("offset", [0, 16])
