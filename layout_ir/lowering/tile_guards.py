@@ -37,6 +37,9 @@ Images of 72, 77 and 196 pixels of bytes are 1.09 times as fast by those that mo
 of 60 calls, 0.92 to 1.4 times; of two bytes, in tiles of 32 steps, such images would be 1.01 times as fast.
 """
 
+HALVING = 1.2
+"""By how many more instructions for a cell, at most, tiles of half as many steps move what others move again."""
+
 FEW_TILES = 4
 """Tiles below which what the last one moves again is worth a look."""
 
@@ -69,7 +72,9 @@ class Guards:
             return False
         shorter = shorter_tiles(self.box, self.tile, schedule, self.buffers.source_size)
         half = None if shorter is None else tile_of(self.box, shorter, self.buffers.source_size)
-        return half is not None and half.extents == tuple(
+        if half is None or half.cost > HALVING * self.tile.cost:
+            return False
+        return half.extents == tuple(
             steps // 2 if steps > 1 and is_symbolic(axis.extent) else steps
             for axis, steps in zip(self.box.axes, self.tile.extents, strict=True)
         )
