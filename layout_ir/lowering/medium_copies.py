@@ -66,7 +66,7 @@ def _elements_fetched(plan: CopyPlan, element_bytes: int, elements: int, source_
     With these counted, of 180 copies from blocks with unused channels, of 0.8 to 1.4 MiB, 42 go past the caches on
     Emerald Rapids: 1.14 times as fast in the mean, 0.71 to 1.47 times; rows of 56 bytes and gaps of 64, 1.4 times.
     """
-    run = min(map(_source_run, plan.boxes), default=1)
+    run = min((_source_run(box) for box in plan.boxes if not box.is_fill), default=1)
     return min(max(source_size, elements), elements * (run + LINE_BYTES // element_bytes) // run)
 
 

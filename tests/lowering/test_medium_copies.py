@@ -67,6 +67,11 @@ def test_what_lines_of_a_source_bring_along_takes_its_room(source: str | Layout,
     assert (schedule((source, "NCHW"), (1, 35, 606, 16)) is not None) == is_past
 
 
+def test_pads_alone_bring_nothing_along() -> None:
+    """Of the rows of the third block of 16 none is there but the first."""
+    assert schedule(("onednn:AcB8b24a", "onednn:AcB16b32a4b"), (56, 33, 56)) is None
+
+
 @pytest.mark.parametrize("target", [
     replace(TARGET, threads=True),
     replace(TARGET, processor=ICE_LAKE),
