@@ -32,13 +32,13 @@ NEAR_BYTES = 64 << 10
 """Size of a part of the destination below which its lines come from a near cache, without being asked for."""
 
 SMALL_BYTES = 512 << 10
-"""Size of a part of the destination up to which a second level cache holds both sides with room to spare."""
+"""Size of a part of the destination below which a second level cache holds both sides with room to spare."""
 
 PLACES_OF_SET = 3
 """Lines of one set of a first-level cache, of 8 or 12 that it has, that a tile may ask for ahead of writing them."""
 
 PLACES_FOR_GAPS = 10
-"""The same for lines that the very next tiles write. Measured where a set has 12."""
+"""The same for lines that the very next tiles write, and for rows that tiles copy to. Measured where a set has 12."""
 
 MIXED_LINES = 256
 """Lines that tiles write in an order of their own, up to which the next ones are asked for ahead."""

@@ -20,6 +20,7 @@ from layout_ir.layouts.symbols import readable
 from layout_ir.layouts.tiling import Tile
 from layout_ir.layouts.unknown_plan import plan_copy, storage_size
 from layout_ir.lowering.destination_prefetching import destination_ahead
+from layout_ir.lowering.filled_apart import parts_with_tiles
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.medium_copies import schedule_at_lines
@@ -34,7 +35,6 @@ from layout_ir.lowering.schedule import (
 )
 from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.target import Target
-from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.to_buffers import ToBuffersPass
 from layout_ir.lowering.vector_loops import inside_of_lines, moves_alike
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
@@ -97,11 +97,11 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         elsewhere += _staged(part.staged, schedule) or _panel(part.panel, inside_of_lines(schedule), WRITES_PARTS)
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, size, writes_pads) if known else by_themselves
-    lines += _by_tiles(walks, schedule, size)
+    lines += _by_tiles(walks, schedule, size, writes_pads)
     if at_lines is not None:
         elsewhere = _elsewhere(plan.boxes, usual, size, writes_pads)
     elif known and not moves_alike(by_themselves, schedule, size):
-        elsewhere += _by_tiles(list(map(merge_pads, by_themselves)), inside_of_lines(schedule), size)
+        elsewhere += _by_tiles(list(map(merge_pads, by_themselves)), inside_of_lines(schedule), size, writes_pads)
     if elsewhere:
         lines += ["if the destination does not begin at a cache line:", *(f"  {line}" for line in elsewhere)]
     return [readable(line, plan.unknown) for line in lines]
@@ -111,20 +111,22 @@ def _elsewhere(boxes: Sequence[Box], schedule: Schedule, source_size: int, write
     """The lines of a copy in the caches to a destination that does not begin at a line."""
     alone = [box for part in split(boxes, source_size, schedule, writes_pads) for box in part.group.boxes]
     if moves_alike(alone, schedule, source_size):
-        return [str(schedule), *_by_tiles(with_walks(alone, schedule, source_size, writes_pads), schedule, source_size)]
-    return [str(schedule), *_by_tiles(list(map(merge_pads, alone)), inside_of_lines(schedule), source_size)]
+        walks = with_walks(alone, schedule, source_size, writes_pads)
+        return [str(schedule), *_by_tiles(walks, schedule, source_size, writes_pads)]
+    boxes = list(map(merge_pads, alone))
+    return [str(schedule), *_by_tiles(boxes, inside_of_lines(schedule), source_size, writes_pads)]
 
 
-def _by_tiles(boxes: Sequence[TiledWalk | Box], schedule: Schedule, source_size: int) -> list[str]:
+def _by_tiles(boxes: Sequence[TiledWalk | Box], schedule: Schedule, source_size: int, writes_pads: bool) -> list[str]:
     """The lines of boxes that tiles move by themselves."""
     lines: list[str] = []
     for box in boxes:
         if isinstance(box, TiledWalk):
             lines += _walk(box, schedule)
             continue
-        tile = tile_of(box, schedule, source_size)
-        lines.append(str(box))
-        lines += [SCALAR_LOOPS] if tile is None else _tile(box, tile, schedule, loop_levels(box, tile, schedule))
+        for part, tile in parts_with_tiles(box, schedule, source_size, writes_pads):
+            lines.append(str(part))
+            lines += [SCALAR_LOOPS] if tile is None else _tile(part, tile, schedule, loop_levels(part, tile, schedule))
     return lines
 
 

@@ -12,11 +12,10 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.tiling import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
-from layout_ir.lowering.filled_apart import filled_apart
+from layout_ir.lowering.filled_apart import parts_with_tiles
 from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -26,7 +25,7 @@ from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
 from layout_ir.lowering.short_extents import emit_by_length, short_boxes, short_extent
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
-from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
+from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles
 from layout_ir.lowering.tile_code import Ahead, TileCode
 from layout_ir.lowering.tile_functions import emit_shared
 from layout_ir.lowering.tile_guards import Guards
@@ -34,12 +33,13 @@ from layout_ir.lowering.tile_guards import Guards
 
 def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box: tile by tile, or scalar loops where they are as good."""
-    tile = tile_of(part, schedule, buffers.source_size)
-    apart = _cut_at(part, tile, buffers, schedule)
-    if apart is not None:
-        for piece in cut_box(part, apart, part.axes[apart].valid):
-            emit_part(builder, piece, buffers, schedule)
-    elif tile is None or (part.is_padded and buffers.pad is None):
+    for box, tile in parts_with_tiles(part, schedule, buffers.source_size, buffers.pad is not None):
+        _emit_whole(builder, box, tile, buffers, schedule)
+
+
+def _emit_whole(builder: LoopBuilder, part: Box, tile: Tile | None, buffers: Buffers, schedule: Schedule) -> None:
+    """The loops of a box that its tile moves wherever it starts."""
+    if tile is None or (part.is_padded and buffers.pad is None):
         emit_box(builder, in_reading_order(part, schedule), buffers, schedule.threads > 0)
     elif builder.unknown is not None:
         guards = Guards(builder, builder.unknown, part, tile, buffers)
@@ -50,14 +50,6 @@ def emit_part(builder: LoopBuilder, part: Box, buffers: Buffers, schedule: Sched
         )
     else:
         _emit_tiles(builder, part, tile, buffers, schedule)
-
-
-def _cut_at(part: Box, tile: Tile | None, buffers: Buffers, schedule: Schedule) -> int | None:
-    """The axis between whose elements and pads a box has to be cut, or had better be; None where it stays whole."""
-    if tile is None:
-        return None if buffers.pad is None else filled_apart(part, schedule, buffers.source_size)
-    # boxes are cut for whole vectors, and shorter ones may leave pads to themselves
-    return next(iter(loose_pads(part, tile)), None)
 
 
 def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:

@@ -80,11 +80,12 @@ class LowerCopy(RewritePattern):
         self._functions: dict[FuncOp, PrivateFunctions] = {}
 
     def _emit_vectors(self, builder: LoopBuilder, op: CopyOp, plan: CopyPlan, buffers: Buffers) -> None:
-        width, cells = element_type_of(op.source.type).bytes, index_map_of(op.destination.type).cell_count
-        elements, writes_pads = index_map_of(op.source.type).size, buffers.pad is not None
+        source, destination = index_map_of(op.source.type), index_map_of(op.destination.type)
+        width, cells = element_type_of(op.source.type).bytes, destination.cell_count
+        elements, writes_pads = source.size, buffers.pad is not None
         usual = choose_schedule(self._target, width, cells, elements)
         if plan.unknown is not None:
-            usual = for_any_size(self._target, usual, elements)
+            usual = for_any_size(self._target, usual, source, destination)
         at_lines = schedule_at_lines(self._target, plan, width, cells, elements, buffers.source_size, writes_pads)
         if at_lines is None:
             emit_vector_boxes(builder, plan.boxes, buffers, usual)

@@ -19,23 +19,45 @@ from layout_ir.runtime.sized_kernel import SizedKernel
 PIXELS = (63, 64, 65, 72, 95, 96, 97, 127, 128, 129, 160, 161, 196, 224, 225, 255, 256, 257, 288)
 """Around every multiple of half a tile."""
 
+LOOKS = re.compile(r"h_w < 256 && \(h_w \+ 63\) % 64 < 32")
+
 
 @pytest.mark.usefixtures("quickest_compiler")
-@pytest.mark.parametrize("names", [("NCHW", "NHWC"), ("NHWC", "NCHW"), ("NCHW", "ascend:NC1HWC0")], ids=str)
-@pytest.mark.parametrize("channels", [35, 64])
+@pytest.mark.parametrize("names, channels", [
+    (("NCHW", "NHWC"), 64),
+    (("NHWC", "NCHW"), 100),
+    (("NCHW", "ascend:NC1HWC0"), 35),
+    (("NCHW", "onednn:nChw16c"), 100),
+])  # fmt: skip
 def test_images_of_every_length(names: tuple[str, str], channels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = sized_kernel(names, channels, monkeypatch)
+    assert LOOKS.search(kernel.source)
+    for pixels in PIXELS:
+        check(kernel, names, (3, channels, 1, pixels))
+
+
+@pytest.mark.usefixtures("quickest_compiler")
+def test_batches_of_single_pixels_of_every_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = sized_kernel(("NCHW", "NHWC"), 35, monkeypatch)
+    for images in PIXELS:
+        check(kernel, ("NCHW", "NHWC"), (images, 35, 1, 2))
+
+
+def sized_kernel(names: tuple[str, str], channels: int, monkeypatch: pytest.MonkeyPatch) -> SizedKernel:
     monkeypatch.setenv(VECTOR_VARIABLE, "64")
-    source, destination = map(li.layout, names)
     kernel = li.compile_reorder(*names, shape=(None, channels, None, None), dtype="i8")
     assert isinstance(kernel, SizedKernel)
-    for pixels in PIXELS:
-        shape = (3, channels, 1, pixels)
-        maps = [layout.index_map(shape, "i8") for layout in (source, destination)]
-        values = noise(source, shape, "i8")
-        expected = reorder_reference(values, *maps)
-        result = np.full_like(expected, -1)
-        kernel.at((3, 1, pixels))(values, result)
-        assert np.array_equal(result, expected), pixels
+    return kernel
+
+
+def check(kernel: SizedKernel, names: tuple[str, str], shape: tuple[int, ...]) -> None:
+    source, destination = map(li.layout, names)
+    maps = [layout.index_map(shape, "i8") for layout in (source, destination)]
+    values = noise(source, shape, "i8")
+    expected = reorder_reference(values, *maps)
+    result = np.full_like(expected, -1)
+    kernel.at((shape[0], *shape[2:]))(values, result)
+    assert np.array_equal(result, expected), shape
 
 
 @pytest.mark.parametrize(
@@ -45,4 +67,4 @@ def test_images_of_every_length(names: tuple[str, str], channels: int, monkeypat
 def test_only_vectors_of_bytes_are_worth_a_look(dtype: str, channels: int, looks: bool) -> None:
     module = reorder_module(li.layout("NCHW"), li.layout("NHWC"), (None, channels, None, None), dtype)
     _, text = lower_to_c(module, Target(64))
-    assert bool(re.search(r"h_w < 256 && \(h_w \+ 63\) % 64 < 32", text)) == looks
+    assert bool(LOOKS.search(text)) == looks

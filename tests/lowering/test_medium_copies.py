@@ -14,13 +14,14 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
-from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
 TARGET = Target(64, panels=True, processor=SAPPHIRE_RAPIDS)
 MIB = 1 << 20
+SAPPHIRE_RAPIDS_LIMIT = MODELS[SAPPHIRE_RAPIDS].stream_bytes
 BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
 
 
@@ -72,6 +73,25 @@ def test_pads_alone_bring_nothing_along() -> None:
     assert schedule(("onednn:AcB8b24a", "onednn:AcB16b32a4b"), (56, 33, 56)) is None
 
 
+def test_boxes_that_take_parts_of_the_same_rows_fetch_them_once() -> None:
+    """Two images, far apart, of dense pixels of 35 channels: 32 that fill blocks, and 3 that do not."""
+    far = li.layout("strided", strides=(10**7, 1, 40 * 35, 35))
+    assert schedule((far, BLOCKS), (2, 35, 40, 40)) is None
+
+
+@pytest.mark.parametrize("destination, channels, limit", [
+    (BLOCKS, 3, SAPPHIRE_RAPIDS_LIMIT),  # 13 pads for 3 elements
+    (BLOCKS, 35, 2 * MIB),
+    (BLOCKS, None, 2 * MIB),  # nobody knows how many
+    ("NHWC", None, 2 * MIB),
+])  # fmt: skip
+def test_pads_above_all_are_seen_where_channels_are_known(destination: str, channels: int | None, limit: int) -> None:
+    module = reorder_module(li.layout("NCHW"), li.layout(destination), (None, channels, None, None), "f32")
+    _, text = lower_to_c(module, TARGET)
+    assert {f">= {bound // 4}" in text for bound in {2 * MIB, SAPPHIRE_RAPIDS_LIMIT} - {limit}} == {False}
+    assert f">= {limit // 4}" in text
+
+
 @pytest.mark.parametrize("target", [
     replace(TARGET, threads=True),
     replace(TARGET, processor=ICE_LAKE),
@@ -86,10 +106,10 @@ def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
 
 def test_kernels_for_any_size_compare_it_with_a_limit_of_their_own() -> None:
     usual = choose_schedule(TARGET, 4, 1 << 20, 1 << 20)
-    assert for_any_size(TARGET, usual, 1 << 18).stream_bytes == 2 * MIB
-    assert for_any_size(TARGET, usual, (1 << 18) - 1) == usual, "pads above all, for which known sizes have none either"
+    maps = [li.layout(name).index_map((1, 64, 128, 128), "f32") for name in ("NCHW", BLOCKS)]
+    assert for_any_size(TARGET, usual, *maps).stream_bytes == 2 * MIB
     for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
-        assert for_any_size(other, usual, 1 << 20) == usual
+        assert for_any_size(other, usual, *maps) == usual
 
 
 def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask_for_these() -> None:
