@@ -34,7 +34,7 @@ def filled_apart(box: Box, schedule: Schedule, source_size: int) -> int | None:
     The first axis of a box without a tile behind whose elements vectors fill pads; None where there are no such pads.
 
     On Emerald Rapids, of 500 random reorders to blocks that are mostly pads, 17 are 1.21 times as fast so in the mean,
-    0.85 to 3.3 times.
+    0.85 to 3.3 times; seven of them by two threads 1.4 times, 0.98 to 2.6.
     """
     if not is_regular(box):
         return None  # steps that lie anywhere are not cut
