@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from xdsl.context import Context
 
 import layout_ir as li
 from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
+from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
+from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.filled_apart import filled_apart
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Target
@@ -69,6 +74,24 @@ def test_pads_beside_what_no_tile_moves_are_filled_by_vectors() -> None:
     assert filled_apart(alone, schedule(alone.cells), size) is None
 
 
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "together"),
+    [
+        ("Acdb8a", "AcdB16b48a4b", (100, 7, 70, 2), True),  # inside of loops that boxes share
+        ("ABc8b24a", "ABc16a16b", (1, 17, 50), False),
+    ],
+)
+def test_what_is_filled_apart_is_explained(
+    source: str, destination: str, shape: tuple[int, ...], together: bool
+) -> None:
+    module = reorder_module(li.layout(f"onednn:{source}"), li.layout(f"onednn:{destination}"), shape, "i8")
+    text = explain_module(Context(), module, Target(64))
+    pads = re.findall(r"^  pad .*\n    (.*)", text, re.MULTILINE)
+    assert pads
+    assert all(line.startswith("tile of ") for line in pads)
+    assert ("inside of loops over" in text) == together
+
+
 @pytest.mark.parametrize("dtype", ["f32", "i8"])
 @pytest.mark.parametrize(
     ("source", "destination", "shape"),
@@ -85,7 +108,7 @@ def test_pads_beside_what_no_tile_moves_are_filled_by_vectors() -> None:
         ("bcdea", "abdCE32c2e", (3, 33, 2, 1, 40)),
         ("Acdeb24a", "bacde", (4, 5, 7, 64, 48)),
         ("cdba", "acdb", (35, 1, 48, 96)),
-        ("Acdb8a", "AcdB16b48a4b", (128, 7, 20, 2)),
+        ("Acdb8a", "AcdB16b48a4b", (100, 7, 70, 2)),
         ("cdab", "aBCd8c16b2c", (6, 33, 7, 26)),
         ("ABc8b24a", "ABc16a16b", (1, 17, 50)),
         ("BcdA32b4a", "ABcd16b64a", (7, 50, 5, 11)),
