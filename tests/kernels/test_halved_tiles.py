@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -37,10 +38,11 @@ def test_images_of_every_length(names: tuple[str, str], channels: int, monkeypat
 
 
 @pytest.mark.usefixtures("quickest_compiler")
-def test_batches_of_single_pixels_of_every_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_every_length_of_images_of_one_pixel_and_two(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = sized_kernel(("NCHW", "NHWC"), 35, monkeypatch)
-    for images in PIXELS:
-        check(kernel, ("NCHW", "NHWC"), (images, 35, 1, 2))
+    assert "n < 256 && (n + 63) % 64 < 32" in kernel.source
+    for images, pixels in itertools.product(PIXELS, (1, 2)):
+        check(kernel, ("NCHW", "NHWC"), (images, 35, 1, pixels))
 
 
 def sized_kernel(names: tuple[str, str], channels: int, monkeypatch: pytest.MonkeyPatch) -> SizedKernel:
