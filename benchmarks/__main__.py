@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import machine, overhead, report
-from benchmarks.buffers import allocate
+from benchmarks.buffers import Buffers, allocate
 from benchmarks.cases import QUICK_SIZES, SIZES, WIDTHS, Run, runs
 from benchmarks.contestants import NUMPY, ONEDNN, PYTORCH
 from benchmarks.measure import FULL, QUICK
-from benchmarks.runner import Result, run_case, storage_bytes
+from benchmarks.runner import Conditions, Result, run_case, storage_bytes
 from layout_ir.layouts.panel_steps import LINE_BYTES
 
 
@@ -44,6 +44,11 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         choices=[ONEDNN, PYTORCH, NUMPY],
         help="only compare results with this opponent, not speeds: numpy takes long beside many threads (repeatable)",
+    )
+    result.add_argument(
+        "--keep-caches",
+        action="store_true",
+        help="leave in the caches what fits of tensors that are out of cache; by default nothing is left before a call",
     )
     result.add_argument("--quick", action="store_true", help="few rounds, small sizes: shows that all runs, no more")
     result.add_argument("--json", metavar="FILE", type=Path, help="write everything that was measured")
@@ -84,20 +89,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     cores = len(os.sched_getaffinity(0))
     threads = [options.threads] if options.threads else sorted({1, cores})
-    groups, facts = _measure(chosen, threads, options.quick, options.offset, options.without)
+    conditions = Conditions(QUICK if options.quick else FULL, frozenset(options.without), options.keep_caches)
+    arena = _arena(chosen, sizes["out"], options.offset)
+    facts = machine.describe(arena, threads, conditions)
+    groups = _measure(chosen, threads, conditions, arena, facts)
     _write(options.json, report.as_json(facts, groups))
     return 1 if any(result.error for results in groups.values() for result in results) else 0
 
 
-def _measure(
-    chosen: Sequence[Run], threads: Sequence[int], quick: bool, behind_line: int, unmeasured: Sequence[str]
-) -> tuple[dict[int, list[Result]], dict[str, str | int | float | dict[str, float]]]:
+def _arena(chosen: Sequence[Run], least: int, behind_line: int) -> Buffers:
+    """Buffers for all runs; large enough for memcpy out of cache, which is measured even where no case is."""
     needed = [storage_bytes(run) for run in chosen]
-    least = sizes_of(quick)["out"]  # so that memcpy out of cache is measured even where no case is
-    arena = allocate(
-        max(least, *(left for left, _ in needed)), max(least, *(right for _, right in needed)), behind_line
-    )
-    facts = machine.describe(arena, list(threads))
+    return allocate(max(least, *(left for left, _ in needed)), max(least, *(right for _, right in needed)), behind_line)
+
+
+def _measure(
+    chosen: Sequence[Run], threads: Sequence[int], conditions: Conditions, arena: Buffers, facts: machine.Facts
+) -> dict[int, list[Result]]:
     print(report.heading(facts))
     for name in ("oneDNN", "PyTorch"):
         if facts[name] == "not installed":
@@ -107,10 +115,10 @@ def _measure(
         print(f"\n{count} thread(s); ratios are our speed over the opponent's\n{report.HEADER}")
         groups[count] = []
         for run in chosen:
-            groups[count].append(run_case(run, count, QUICK if quick else FULL, arena, unmeasured))
+            groups[count].append(run_case(run, count, conditions, arena))
             print(report.line(groups[count][-1]), flush=True)
         print(f"\n{count} thread(s)\n{report.summary_table(groups[count])}")
-    return groups, facts
+    return groups
 
 
 def _write(path: Path | None, content: object) -> None:

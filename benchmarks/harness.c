@@ -1,4 +1,4 @@
-/* Seconds that repeated calls take, measured without the interpreter in between. */
+/* Seconds that repeated calls take, measured without the interpreter in between, and caches emptied before. */
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -56,4 +56,24 @@ double time_memcpy(const void *source, void *destination, int64_t bytes, int thr
     __asm__ volatile("" ::: "memory");
   }
   return now() - start;
+}
+
+/* Writes a buffer back to memory and drops it from all caches; returns 0 where the processor cannot be told to. */
+int evict(const char *memory, int64_t bytes) {
+#if defined(__CLFLUSHOPT__)
+  for (int64_t at = 0; at < bytes; at += 64) __builtin_ia32_clflushopt(memory + at);
+  __builtin_ia32_mfence();
+  return 1;
+#elif defined(__SSE2__)
+  for (int64_t at = 0; at < bytes; at += 64) __builtin_ia32_clflush(memory + at);
+  __builtin_ia32_mfence();
+  return 1;
+#elif defined(__aarch64__)
+  for (int64_t at = 0; at < bytes; at += 64) __asm__ volatile("dc civac, %0" ::"r"(memory + at) : "memory");
+  __asm__ volatile("dsb sy" ::: "memory");
+  return 1;
+#else
+  (void)memory, (void)bytes;
+  return 0;
+#endif
 }

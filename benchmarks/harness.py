@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import ctypes
 
+    from benchmarks.buffers import Buffers
+
 
 @cache
 def harness() -> ctypes.CDLL:
@@ -22,6 +24,7 @@ def harness() -> ctypes.CDLL:
     library.time_kernel.argtypes = [pointer, pointer, pointer, count]
     library.time_primitive.argtypes = [pointer, pointer, pointer, pointer, number, pointer, count]
     library.time_memcpy.argtypes = [pointer, pointer, count, number, count]
+    library.evict.argtypes = [pointer, count]
     for function in (library.time_kernel, library.time_primitive, library.time_memcpy):
         function.restype = ctypes.c_double
     return library
@@ -39,6 +42,13 @@ def set_threads(count: int) -> None:
     library = harness()
     if hasattr(library, "omp_set_num_threads"):
         library.omp_set_num_threads(count)
+
+
+def evict(buffers: Buffers) -> bool:
+    """Write both buffers back to memory and drop them from all caches; False where the processor cannot be told to."""
+    sizes = (len(buffers.source), len(buffers.destination))
+    results = [harness().evict(start, size) for start, size in zip(buffers.addresses, sizes, strict=True)]
+    return all(results)
 
 
 def address_of(function: object) -> int:

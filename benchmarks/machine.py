@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
+from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.buffers import ALIGNMENT, Buffers, huge_bytes, huge_pages
-from benchmarks.contestants import memcpy_contestant
-from benchmarks.harness import set_threads
-from benchmarks.measure import median
+from benchmarks.contestants import MEMCPY, memcpy_contestant
+from benchmarks.harness import evict, set_threads
+from benchmarks.measure import Effort, measure
+
+if TYPE_CHECKING:
+    from benchmarks.runner import Conditions
 
 
-def describe(arena: Buffers, threads: list[int]) -> dict[str, str | int | float | dict[str, float]]:
+Facts = dict[str, str | int | float | dict[str, float]]
+"""By name; the rates of memcpy by the number of threads."""
+
+
+def describe(arena: Buffers, threads: Sequence[int], conditions: Conditions) -> Facts:
     """The machine and the buffers, for the report's first lines and the JSON."""
+    is_evicted = not conditions.keeps_caches and evict(arena)
     return {
         "processor": _processor(),
         "load": round(os.getloadavg()[0], 2),
@@ -29,16 +41,19 @@ def describe(arena: Buffers, threads: list[int]) -> dict[str, str | int | float 
         "offset": arena.addresses[1] % ALIGNMENT,
         "huge_pages": huge_pages(),
         "huge_bytes": huge_bytes(),
-        "memcpy": {str(count): round(memcpy_rate(arena, count), 2) for count in threads},
+        "out_of_cache": "evicted" if is_evicted else "kept",
+        "memcpy": {str(count): round(memcpy_rate(arena, count, is_evicted), 2) for count in threads},
     }
 
 
-def memcpy_rate(arena: Buffers, threads: int) -> float:
-    """GB/s, read and written, of copying all that fits in both buffers."""
+def memcpy_rate(arena: Buffers, threads: int, is_evicted: bool) -> float:
+    """GB/s, read and written, of copying all that fits in both buffers; `is_evicted`: from and to memory."""
     set_threads(threads)
     size = min(len(arena.source), len(arena.destination))
     contestant = memcpy_contestant(size, threads, arena)
-    return 2 * size / median(contestant.seconds(1) for _ in range(7)) / 1e9
+    effort = Effort(rounds=7, sample_seconds=0, opponent_seconds=math.inf)
+    samples = measure([contestant], effort, threads, partial(evict, arena) if is_evicted else None)
+    return 2 * size / samples[MEMCPY].median / 1e9
 
 
 def _processor() -> str:

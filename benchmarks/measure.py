@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
@@ -61,13 +61,16 @@ class Samples:
         return median(theirs / own for theirs, own in zip(self.seconds, ours.seconds, strict=False))
 
 
-def measure(contestants: Sequence[Contestant], effort: Effort, threads: int) -> dict[str, Samples]:
+def measure(
+    contestants: Sequence[Contestant], effort: Effort, threads: int, before: Callable[[], object] | None = None
+) -> dict[str, Samples]:
     """
     Samples of all contestants, in a new order every round.
 
     Were one always behind the same other, it would pay for the lines that this one leaves in the caches to be written.
+    `before`: what is done before every sample, which is one call then.
     """
-    calls = {one.name: _calls(one, effort) for one in contestants}
+    calls = {one.name: 1 if before else _calls(one, effort) for one in contestants}
     seconds: dict[str, list[float]] = {one.name: [] for one in contestants}
     spent = dict.fromkeys(seconds, 0.0)
     orders = random.Random(SEED)
@@ -76,6 +79,8 @@ def measure(contestants: Sequence[Contestant], effort: Effort, threads: int) -> 
             tired = spent[one.name] > effort.opponent_seconds and len(seconds[one.name]) >= LEAST_SAMPLES
             if tired and one.name != OURS:
                 continue
+            if before:
+                before()
             sample = _sample(one, calls[one.name], threads)
             seconds[one.name].append(sample / calls[one.name])
             spent[one.name] += sample

@@ -10,6 +10,11 @@ from typing import Any
 from benchmarks.contestants import MEMCPY, NUMPY, ONEDNN, OPPONENTS, OURS, PYTORCH
 from benchmarks.runner import Result
 
+_CACHES = {
+    "evicted": "tensors out of cache are dropped from all caches before every call",
+    "kept": "tensors out of cache stay in the caches as far as these hold them",
+}
+
 QUIET_LOAD = 0.5
 """A thread that waits for a core holds up all others of its team: above this load average, the report warns."""
 
@@ -161,6 +166,7 @@ def heading(machine: Mapping[str, Any]) -> str:
         f"{machine['system']}; {machine['compiler']}\n"
         f"oneDNN {machine['oneDNN']}; PyTorch {machine['PyTorch']}; numpy {machine['numpy']}\n"
         f"memcpy {rates}, bytes read and written\n"
+        f"{_CACHES[machine['out_of_cache']]}\n"
         f"buffers {start}, {machine['huge_bytes'] >> 20} MiB on huge pages "
         f"(system setting: {machine['huge_pages']})"
     )

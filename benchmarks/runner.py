@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchmarks import contestants as who
@@ -12,7 +13,7 @@ from benchmarks.cases import WIDTHS, Run
 from benchmarks.check import fill_source, find_error
 from benchmarks.contestants import Contestant
 from benchmarks.digits import strided_copy
-from benchmarks.harness import set_threads
+from benchmarks.harness import evict, set_threads
 from benchmarks.measure import Effort, Samples, measure
 
 if TYPE_CHECKING:
@@ -58,6 +59,23 @@ class Result:
         return ratio
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """How all runs are measured."""
+
+    effort: Effort
+    unmeasured: Collection[str] = ()
+    """The opponents whose results are compared with ours, but not their speed."""
+
+    keeps_caches: bool = False
+    """
+    Whether tensors that are out of cache may be left in the caches by the call before.
+
+    Some last level caches hold all of them. They are not out of cache then, and a destination that an opponent left
+    there has to be written to memory during our call.
+    """
+
+
 def storage_bytes(run: Run) -> tuple[int, int]:
     """Bytes of the two buffers that a run needs."""
     left, right = _maps(run)
@@ -69,12 +87,8 @@ def _maps(run: Run) -> tuple[IndexMap, IndexMap]:
     return source.index_map(run.shape, run.dtype), destination.index_map(run.shape, run.dtype)
 
 
-def run_case(run: Run, threads: int, effort: Effort, arena: Buffers, unmeasured: Collection[str] = ()) -> Result:
-    """
-    Measure one run; a `LayoutError` or a wrong result becomes the result's `error`.
-
-    `unmeasured`: the opponents whose results are compared with ours, but not their speed.
-    """
+def run_case(run: Run, threads: int, conditions: Conditions, arena: Buffers) -> Result:
+    """Measure one run; a `LayoutError` or a wrong result becomes the result's `error`."""
     from layout_ir import LayoutError, compile_reorder
 
     set_threads(threads)
@@ -98,8 +112,10 @@ def run_case(run: Run, threads: int, effort: Effort, arena: Buffers, unmeasured:
         agreeing, checked, error = _check(ours, opponents, maps, width, buffers)
         if error:
             return _result(run, threads, maps, error=error)
-        measured = [one for one in agreeing if one.name not in unmeasured]
-        samples = measure([ours, memcpy, *measured], effort, threads)
+        measured = [one for one in agreeing if one.name not in conditions.unmeasured]
+        is_evicted = run.size == "out" and not conditions.keeps_caches
+        before = partial(evict, buffers) if is_evicted else None
+        samples = measure([ours, memcpy, *measured], conditions.effort, threads, before)
     finally:
         if reorder is not None:
             reorder.destroy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ import pytest
 
 import layout_ir as li
 from benchmarks import cases, check, digits, measure, report
-from benchmarks.buffers import SENTINEL
+from benchmarks.buffers import SENTINEL, allocate
+from benchmarks.contestants import Contestant
+from benchmarks.harness import evict
 
 ROOT = Path(__file__).parents[2]
 
@@ -127,3 +130,43 @@ def test_ratios_are_medians_of_pairs_and_summaries_geometric_means():
     (summary,) = report.summaries([result("fast", 8.0), result("slow", 0.5)])  # pyright: ignore[reportArgumentType]
     assert (summary.count, summary.mean, summary.worst, summary.worst_case) == (2, pytest.approx(2.0), 0.5, "slow")
     assert not summary.is_met
+
+
+def test_what_is_done_before_a_sample_is_done_before_each_and_a_sample_is_one_call_then():
+    done: list[str] = []
+
+    def seconds(calls: int) -> float:
+        done.append(f"{calls} call")
+        return 1e-6
+
+    effort = measure.Effort(rounds=3, sample_seconds=1.0, opponent_seconds=1.0)
+    one = Contestant("one", seconds)
+    assert measure.measure([one], effort, 1, lambda: done.append("evict"))["one"].calls == 1
+    assert done == ["evict", "1 call"] * 3
+
+
+def test_buffers_are_the_same_after_they_were_evicted():
+    buffers = allocate(3 * 4096, 4096 + 100)
+    buffers.source[:] = np.arange(len(buffers.source)) % 251
+    before = [buffers.source.copy(), buffers.destination.copy()]
+    is_told = evict(buffers)
+    assert is_told == (platform.machine() in ("x86_64", "AMD64", "aarch64"))
+    assert np.array_equal(before[0], buffers.source)
+    assert np.array_equal(before[1], buffers.destination)
+
+
+@pytest.mark.parametrize("options, kept", [([], "dropped from all caches"), (["--keep-caches"], "stay in the caches")])
+def test_the_heading_says_whether_caches_are_kept(options: list[str], kept: str):
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--quick",
+        "--threads",
+        "1",
+        "--case",
+        "^nchw -> nChw8c, C = 64 i8 out$",
+    ]
+    run = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert kept in run.stdout
