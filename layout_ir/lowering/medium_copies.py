@@ -10,7 +10,7 @@ from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_order import PADS, loop_levels
 from layout_ir.lowering.parts import Part, split
-from layout_ir.lowering.processor_model import MODELS
+from layout_ir.lowering.processor_families import MODELS
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of

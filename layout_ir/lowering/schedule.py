@@ -15,7 +15,8 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, PAGE_LINES, ProcessorModel
+from layout_ir.lowering.processor_families import ICE_LAKE, MODELS
+from layout_ir.lowering.processor_model import PAGE_LINES, ProcessorModel
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
 SEGMENT_BYTES = 16

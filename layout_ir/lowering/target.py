@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.errors import nearest
 from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS
+from layout_ir.lowering.processor_families import ICE_LAKE, MODELS
 
 VECTOR_WIDTHS = (0, 16, 32, 64)
 """Bytes of the vectors that processors have; 0 for scalar loops."""
@@ -63,7 +63,7 @@ class Machine:
     """Bytes from which on a destination is large and bypasses the caches; 24 MiB by default."""
 
     processor: str = ICE_LAKE
-    """The family of processors whose costs are counted with: `ice-lake`, `sapphire-rapids`, `zen-3` or `zen-4`."""
+    """The family of processors whose costs are counted with: a key of `MODELS`."""
 
     register_bytes: int = LINE_BYTES
     """

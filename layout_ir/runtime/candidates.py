@@ -12,7 +12,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.functions import find_function
 from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.lowering.processor_model import MODELS
+from layout_ir.lowering.processor_families import MODELS
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.kernel import Kernel
 from layout_ir.runtime.module import lowered_copy, written_by

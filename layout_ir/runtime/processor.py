@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 
 from layout_ir.errors import LayoutError, nearest
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime import compiler
 
@@ -16,7 +16,8 @@ PANELS_VARIABLE = "LAYOUT_IR_PANELS"
 PROCESSOR_VARIABLE = "LAYOUT_IR_PROCESSOR"
 """Environment variable that names the family of processors whose costs are counted with."""
 
-SERVERS_SINCE_SAPPHIRE_RAPIDS = {"143": "Sapphire Rapids", "173": "Granite Rapids", "207": "Emerald Rapids"}
+SAPPHIRE_RAPIDS_MODELS = {"143": "Sapphire Rapids", "207": "Emerald Rapids"}
+GRANITE_RAPIDS_MODELS = {"173": "Granite Rapids", "174": "Granite Rapids D"}
 """Intel's models, all of family 6, as /proc/cpuinfo and Linux's intel-family.h number them."""
 
 
@@ -83,7 +84,21 @@ def _family() -> str:
             return ZEN_4
         case "AuthenticAMD", "23" | "25":
             return ZEN_3
-        case "GenuineIntel", _ if "avx512_fp16" in flags or properties.get("model") in SERVERS_SINCE_SAPPHIRE_RAPIDS:
-            return SAPPHIRE_RAPIDS
+        case "GenuineIntel", _:
+            return _server_family(properties.get("model"), "avx512_fp16" in flags)
         case _:
             return ICE_LAKE
+
+
+def _server_family(model: str | None, has_f16: bool) -> str:
+    """
+    The same for Intel's processors, of any model.
+
+    A model with arithmetic of f16 that is none of these came later, or a hypervisor has made its number up: the
+    Granite Rapids that was measured calls itself 167.
+    """
+    if model in GRANITE_RAPIDS_MODELS:
+        return GRANITE_RAPIDS
+    if model in SAPPHIRE_RAPIDS_MODELS or (has_f16 and model is None):
+        return SAPPHIRE_RAPIDS
+    return GRANITE_RAPIDS if has_f16 else ICE_LAKE

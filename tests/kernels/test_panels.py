@@ -16,7 +16,7 @@ from varied_reorders import VARIED, reorder, small_panels
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_families import ICE_LAKE, ZEN_4
 
 ODD = (
     reorder("NCHW", "NHWC", (2, 100, 13, 17), "f32"),

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from layout_ir.errors import LayoutError
 from layout_ir.interpreter.module import interpret
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_model import MODELS
+from layout_ir.lowering.processor_families import MODELS
 from layout_ir.runtime.module import compile_functions, lower_to_c
 from layout_ir.runtime.processor import PROCESSOR_VARIABLE
 from layout_ir.runtime.sized_kernel import SizedKernel

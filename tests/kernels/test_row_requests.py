@@ -10,7 +10,7 @@ from reorder_batch import case_texts, faults, interpreted, lowered
 from row_reorders import REORDERS
 from xdsl.dialects.builtin import ModuleOp
 
-from layout_ir.lowering.processor_model import ZEN_4
+from layout_ir.lowering.processor_families import ZEN_4
 
 
 def asking(threads: bool) -> ModuleOp:

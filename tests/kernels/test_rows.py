@@ -11,7 +11,7 @@ from varied_reorders import placed, source_and_expected
 
 import layout_ir as li
 from layout_ir.backends.c import emit_c
-from layout_ir.lowering.processor_model import MODELS
+from layout_ir.lowering.processor_families import MODELS
 
 
 def _rows(shape: tuple[int, ...], pitch: int, dtype: str, offset: int = 0) -> Reorder:

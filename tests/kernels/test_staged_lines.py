@@ -11,7 +11,7 @@ from staged_reorders import STAGED, allow_short_rows
 from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.lowering import staged_lines
-from layout_ir.lowering.processor_model import ZEN_4
+from layout_ir.lowering.processor_families import ZEN_4
 
 
 @pytest.fixture(autouse=True)

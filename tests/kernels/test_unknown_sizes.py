@@ -25,7 +25,7 @@ from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.module import interpret
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
-from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_families import ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import compile_functions, lower_to_c
 from layout_ir.runtime.processor import PROCESSOR_VARIABLE

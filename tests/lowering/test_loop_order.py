@@ -8,7 +8,7 @@ import pytest
 
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
-from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import ICE_LAKE, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of

@@ -14,7 +14,7 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c

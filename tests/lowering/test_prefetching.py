@@ -10,7 +10,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_model import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_families import ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 

@@ -19,7 +19,7 @@ from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
-from layout_ir.lowering.processor_model import ZEN_4
+from layout_ir.lowering.processor_families import ZEN_4
 from layout_ir.lowering.target import Target
 
 LINE_BYTES = 64

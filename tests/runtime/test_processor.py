@@ -8,7 +8,7 @@ import pytest
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_model import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
 from layout_ir.runtime import compiler
 from layout_ir.runtime.module import compile_functions
 from layout_ir.runtime.processor import Processor, this_processor
@@ -24,6 +24,17 @@ AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, 64, False, ICE_LAKE)),
         (f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
         (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 207", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 173", None, Processor(64, 64, True, GRANITE_RAPIDS)),
+        (
+            f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel\nmodel\t\t: 143",
+            None,
+            Processor(64, 64, True, SAPPHIRE_RAPIDS),
+        ),
+        (
+            f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel\nmodel\t\t: 167",
+            None,
+            Processor(64, 64, True, GRANITE_RAPIDS),
+        ),
         (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 106", None, Processor(64, 64, True, ICE_LAKE)),
         (f"{FLAGS} avx512_fp16\n{AMD}26", None, Processor(64, 64, False, ICE_LAKE)),
         (f"{FLAGS}\n{AMD}25", None, Processor(64, 64, True, ZEN_4)),
@@ -58,9 +69,8 @@ def test_a_word_that_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_family_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAYOUT_IR_PROCESSOR", "zen4")
-    message = (
-        "LAYOUT_IR_PROCESSOR: expected one of ice-lake, sapphire-rapids, zen-3, zen-4, got 'zen4'; did you mean zen-4"
-    )
+    names = "ice-lake, sapphire-rapids, granite-rapids, zen-3, zen-4"
+    message = f"LAYOUT_IR_PROCESSOR: expected one of {names}, got 'zen4'; did you mean zen-4"
     with pytest.raises(li.LayoutError, match=message):
         this_processor()
 

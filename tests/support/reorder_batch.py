@@ -29,7 +29,7 @@ from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
-from layout_ir.lowering.processor_model import ICE_LAKE
+from layout_ir.lowering.processor_families import ICE_LAKE
 from layout_ir.lowering.split_vectors import SplitVectorsPass
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.compiler import compile_library, find_compiler, register_bytes

@@ -20,7 +20,7 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
 from layout_ir.lowering import parts as parts_of_plans
 from layout_ir.lowering import whole_steps
-from layout_ir.lowering.processor_model import ICE_LAKE, MODELS, ZEN_3, ZEN_4
+from layout_ir.lowering.processor_families import ICE_LAKE, MODELS, ZEN_3, ZEN_4
 
 
 @dataclass(frozen=True)
