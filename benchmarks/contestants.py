@@ -98,7 +98,7 @@ def numpy_contestant(copy: StridedCopy, dtype: str, buffers: Buffers) -> Contest
 
     source = view(buffers.source, copy.source_offset, copy.source_strides)
     destination = view(buffers.destination, copy.destination_offset, copy.destination_strides)
-    return Contestant(NUMPY, _looped(lambda: np.copyto(destination, source)))
+    return Contestant(NUMPY, looped(lambda: np.copyto(destination, source)))
 
 
 def pytorch_contestant(copy: StridedCopy, dtype: str, buffers: Buffers) -> Contestant | None:
@@ -118,7 +118,7 @@ def pytorch_contestant(copy: StridedCopy, dtype: str, buffers: Buffers) -> Conte
 
     source = view(buffers.source, copy.source_offset, copy.source_strides)
     destination = view(buffers.destination, copy.destination_offset, copy.destination_strides)
-    return Contestant(PYTORCH, _looped(lambda: destination.copy_(source)))
+    return Contestant(PYTORCH, looped(lambda: destination.copy_(source)))
 
 
 @cache
@@ -130,7 +130,9 @@ def pytorch() -> Any:
         return None
 
 
-def _looped(call: Callable[[], object]) -> Callable[[int], float]:
+def looped(call: Callable[[], object]) -> Callable[[int], float]:
+    """Seconds that so many calls from Python take, one after the other."""
+
     def seconds(calls: int) -> float:
         start = time.perf_counter()
         for _ in range(calls):

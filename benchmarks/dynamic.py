@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
-from collections.abc import Callable
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 
 import layout_ir as li
 from benchmarks.buffers import SENTINEL, allocate
+from benchmarks.contestants import Contestant, looped
+from benchmarks.harness import evict, set_threads
+from benchmarks.measure import Effort, Samples, measure
 from layout_ir.layouts.element_type import element_type
 from layout_ir.runtime.sized_kernel import SizedKernel
 
@@ -33,29 +35,17 @@ IMAGES = ((128, 128), (56, 56), (113, 111), (28, 28), (14, 14), (7, 7))
 SIZES = {"in": 1 << 20, "out": 64 << 20}
 """Bytes of a tensor, in the caches and out of them."""
 
-SECONDS = 0.5
-
-
-def median_seconds(calls: list[Callable[[], object]]) -> list[float]:
-    """Median seconds of each call, all of them in turn for a while."""
-    times: list[list[float]] = [[] for _ in calls]
-    for call in calls:
-        call()
-    end = perf_counter() + SECONDS
-    order = list(range(len(calls)))
-    while perf_counter() < end or len(times[0]) < 7:
-        for i in order:
-            start = perf_counter()
-            calls[i]()
-            times[i].append(perf_counter() - start)
-        order.reverse()
-    return [statistics.median(seconds) for seconds in times]
+EFFORT = Effort(rounds=15, sample_seconds=0.003, opponent_seconds=math.inf)
 
 
 def compare(
-    source: str, destination: str, shape: tuple[int, int, int, int], dtype: str, threads: int
-) -> tuple[float, float]:
-    """Seconds of the kernel for known extents, and of the one for all, whose results are compared."""
+    source: str, destination: str, shape: tuple[int, int, int, int], dtype: str, threads: int, *, is_evicted: bool
+) -> tuple[Samples, Samples]:
+    """
+    Seconds of the kernel for known extents, and of the one for all, whose results are compared.
+
+    `is_evicted`: whether both buffers are dropped from the caches before every call.
+    """
     n, _, h, w = shape
     element = element_type(dtype)
     counts = [li.layout(name).index_map(shape, dtype).storage_size for name in (source, destination)]
@@ -68,15 +58,18 @@ def compare(
     unknown = li.compile_reorder(source, destination, shape=(None, shape[1], None, None), dtype=dtype, threads=team)
     assert isinstance(unknown, SizedKernel)
     at = unknown.at((n, h, w))
-    calls: list[Callable[[], object]] = [lambda: known(values, result), lambda: at(values, result)]
+    contestants = [
+        Contestant("known", looped(lambda: known(values, result))),
+        Contestant("unknown", looped(lambda: at(values, result))),
+    ]
     written: list[bytes] = []
-    for call in calls:
+    for one in contestants:
         buffers.destination.fill(SENTINEL)
-        call()
+        one.seconds(1)
         written.append(buffers.destination.tobytes())
     assert written[0] == written[1], (source, destination, shape, dtype)
-    first, second = median_seconds(calls)
-    return first, second
+    samples = measure(contestants, EFFORT, threads, partial(evict, buffers) if is_evicted else None)
+    return samples["known"], samples["unknown"]
 
 
 def main() -> None:
@@ -91,12 +84,15 @@ def main() -> None:
         if getattr(options, name) < 1:
             parser.error(f"expected --{name} of at least 1, got {getattr(options, name)}")
     channels: int = options.channels
+    set_threads(options.threads)
     ratios: list[float] = []
     for size in options.size or SIZES:
         for (source, destination), (h, w) in ((pair, image) for pair in PAIRS for image in IMAGES):
             batch = max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
-            known, unknown = compare(source, destination, (batch, channels, h, w), options.dtype, options.threads)
-            ratios.append(known / unknown)
+            shape = batch, channels, h, w
+            samples = compare(source, destination, shape, options.dtype, options.threads, is_evicted=size == "out")
+            ratios.append(samples[0].ratio_to(samples[1]))
+            known, unknown = (one.median for one in samples)
             name = f"{source} -> {destination}, {batch}x{channels}x{h}x{w} {options.dtype}"
             print(
                 f"{name:56} known {known * 1e6:8.1f} us  unknown {unknown * 1e6:8.1f} us  {ratios[-1]:.2f}", flush=True

@@ -112,7 +112,10 @@ def test_files_are_short_and_documented(path: Path):
     assert not text.strip() or ast.get_docstring(ast.parse(text)), "expected a docstring that says what the file is for"
 
 
-@pytest.mark.parametrize("path", [*SOURCES, ROOT / "README.md", ROOT / "Makefile", ROOT / ".ci" / "run"], ids=name_of)
+TEXTS = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "Makefile", ROOT / ".ci" / "run"]
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *TEXTS], ids=name_of)
 def test_nothing_depends_on_where_it_was_written(path: Path):
     places = re.findall(r"(?<![\w.}])/(?:home|root|work|Users)/\S+", path.read_text(encoding="utf-8"))
     assert not places

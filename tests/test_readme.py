@@ -15,6 +15,7 @@ from opencl_support import working_device
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIGURES = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 BLOCKS: list[str] = re.findall(r"^```[a-z]*\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 TRANSCRIPTS = [block for block in BLOCKS if block.startswith("$ ")]
 SPEED = re.compile(r"[\d.]+ [num]?s \(median of \d+\), [\d.]+ GB/s")
@@ -34,9 +35,10 @@ def test_tools_exist():
     assert named <= set(scripts)
 
 
-def test_files_exist():
-    names = re.findall(r"(?<![\w/])(?:examples|benchmarks|tests|layout_ir)/[\w./-]*\w", README)
-    assert len(names) > 10
+@pytest.mark.parametrize("text, least", [(README, 10), (FIGURES, 0)], ids=["README", "benchmarks"])
+def test_files_exist(text: str, least: int):
+    names = re.findall(r"(?<![\w/])(?:examples|benchmarks|tests|layout_ir)/[\w./-]*\w", text)
+    assert len(names) > least
     assert [name for name in names if not (ROOT / name).exists()] == []
 
 
