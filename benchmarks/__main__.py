@@ -19,6 +19,7 @@ from benchmarks import machine, overhead, report
 from benchmarks.buffers import Buffers, allocate
 from benchmarks.cases import QUICK_SIZES, SIZES, WIDTHS, Run, runs
 from benchmarks.contestants import NUMPY, ONEDNN, PYTORCH
+from benchmarks.harness import evict
 from benchmarks.measure import FULL, QUICK
 from benchmarks.runner import Conditions, Result, run_case, storage_bytes
 from layout_ir.layouts.panel_steps import LINE_BYTES
@@ -89,8 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     cores = len(os.sched_getaffinity(0))
     threads = [options.threads] if options.threads else sorted({1, cores})
-    conditions = Conditions(QUICK if options.quick else FULL, frozenset(options.without), options.keep_caches)
     arena = _arena(chosen, sizes["out"], options.offset)
+    evicts = not options.keep_caches and evict(arena)
+    conditions = Conditions(QUICK if options.quick else FULL, frozenset(options.without), evicts)
     facts = machine.describe(arena, threads, conditions)
     groups = _measure(chosen, threads, conditions, arena, facts)
     _write(options.json, report.as_json(facts, groups))

@@ -19,7 +19,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 SIZES = {"out": 64 * MIB, "16m": 16 * MIB, "1m": MIB, "256k": 256 * KIB}
 """
-Bytes of the logical tensor: out of cache, about as much as the last cache holds, and twice in cache. Exact shapes are
+Bytes of the logical tensor: out of cache, between both, and twice in cache. Exact shapes are
 the nearest that make sense.
 """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -44,7 +45,7 @@ def compare(
     """
     Seconds of the kernel for known extents, and of the one for all, whose results are compared.
 
-    `is_evicted`: whether both buffers are dropped from the caches before every call.
+    `is_evicted`: whether both buffers are dropped from the caches before every call, if the processor can be told to.
     """
     n, _, h, w = shape
     element = element_type(dtype)
@@ -68,18 +69,19 @@ def compare(
         one.seconds(1)
         written.append(buffers.destination.tobytes())
     assert written[0] == written[1], (source, destination, shape, dtype)
-    samples = measure(contestants, EFFORT, threads, partial(evict, buffers) if is_evicted else None)
+    before = partial(evict, buffers) if is_evicted and evict(buffers) else None
+    samples = measure(contestants, EFFORT, threads, before)
     return samples["known"], samples["unknown"]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser("python -m benchmarks.dynamic", description=__doc__)
     parser.add_argument("--dtype", default="f32")
     parser.add_argument("--size", choices=SIZES, action="append", help="in or out of the caches; both by default")
     parser.add_argument("--channels", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     for name in ("channels", "threads"):
         if getattr(options, name) < 1:
             parser.error(f"expected --{name} of at least 1, got {getattr(options, name)}")

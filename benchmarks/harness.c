@@ -58,22 +58,23 @@ double time_memcpy(const void *source, void *destination, int64_t bytes, int thr
   return now() - start;
 }
 
-/* Writes a buffer back to memory and drops it from all caches; returns 0 where the processor cannot be told to. */
+/* Writes the lines of a buffer back to memory and drops them from all caches; 0 where the processor cannot be told. */
 int evict(const char *memory, int64_t bytes) {
+  const char *line = (const char *)((uintptr_t)memory & ~(uintptr_t)63), *end = memory + bytes;
 #if defined(__CLFLUSHOPT__)
-  for (int64_t at = 0; at < bytes; at += 64) __builtin_ia32_clflushopt(memory + at);
+  for (; line < end; line += 64) __builtin_ia32_clflushopt(line);
   __builtin_ia32_mfence();
   return 1;
 #elif defined(__SSE2__)
-  for (int64_t at = 0; at < bytes; at += 64) __builtin_ia32_clflush(memory + at);
+  for (; line < end; line += 64) __builtin_ia32_clflush(line);
   __builtin_ia32_mfence();
   return 1;
 #elif defined(__aarch64__)
-  for (int64_t at = 0; at < bytes; at += 64) __asm__ volatile("dc civac, %0" ::"r"(memory + at) : "memory");
+  for (; line < end; line += 64) __asm__ volatile("dc civac, %0" ::"r"(line) : "memory");
   __asm__ volatile("dsb sy" ::: "memory");
   return 1;
 #else
-  (void)memory, (void)bytes;
+  (void)line, (void)end;
   return 0;
 #endif
 }

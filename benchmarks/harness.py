@@ -1,4 +1,4 @@
-"""The timing loops of harness.c, compiled with OpenMP, and the number of threads that OpenMP code uses."""
+"""The timing loops of harness.c, what empties caches before them, and the number of threads that OpenMP code uses."""
 
 from __future__ import annotations
 

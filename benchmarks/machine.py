@@ -26,7 +26,6 @@ Facts = dict[str, str | int | float | dict[str, float]]
 
 def describe(arena: Buffers, threads: Sequence[int], conditions: Conditions) -> Facts:
     """The machine and the buffers, for the report's first lines and the JSON."""
-    is_evicted = not conditions.keeps_caches and evict(arena)
     return {
         "processor": _processor(),
         "load": round(os.getloadavg()[0], 2),
@@ -41,18 +40,18 @@ def describe(arena: Buffers, threads: Sequence[int], conditions: Conditions) -> 
         "offset": arena.addresses[1] % ALIGNMENT,
         "huge_pages": huge_pages(),
         "huge_bytes": huge_bytes(),
-        "out_of_cache": "evicted" if is_evicted else "kept",
-        "memcpy": {str(count): round(memcpy_rate(arena, count, is_evicted), 2) for count in threads},
+        "out_of_cache": "evicted" if conditions.evicts else "kept",
+        "memcpy": {str(count): round(memcpy_rate(arena, count, conditions), 2) for count in threads},
     }
 
 
-def memcpy_rate(arena: Buffers, threads: int, is_evicted: bool) -> float:
-    """GB/s, read and written, of copying all that fits in both buffers; `is_evicted`: from and to memory."""
+def memcpy_rate(arena: Buffers, threads: int, conditions: Conditions) -> float:
+    """GB/s, read and written, of copying all that fits in both buffers."""
     set_threads(threads)
     size = min(len(arena.source), len(arena.destination))
     contestant = memcpy_contestant(size, threads, arena)
     effort = Effort(rounds=7, sample_seconds=0, opponent_seconds=math.inf)
-    samples = measure([contestant], effort, threads, partial(evict, arena) if is_evicted else None)
+    samples = measure([contestant], effort, threads, partial(evict, arena) if conditions.evicts else None)
     return 2 * size / samples[MEMCPY].median / 1e9
 
 

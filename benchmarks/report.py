@@ -50,12 +50,12 @@ class Summary:
 
 
 def out_of_cache(result: Result) -> bool:
-    """Whether the tensor is larger than the caches."""
+    """Whether the tensor is not in the caches before a call."""
     return result.run.size == "out"
 
 
 def at_the_limit(result: Result) -> bool:
-    """Whether the tensor is about as large as the last cache."""
+    """Whether the tensor is between both: larger than near caches, and not dropped from far ones."""
     return result.run.size == "16m"
 
 

@@ -67,12 +67,12 @@ class Conditions:
     unmeasured: Collection[str] = ()
     """The opponents whose results are compared with ours, but not their speed."""
 
-    keeps_caches: bool = False
+    evicts: bool = True
     """
-    Whether tensors that are out of cache may be left in the caches by the call before.
+    Whether tensors that are out of cache are dropped from all caches before every call.
 
-    Some last level caches hold all of them. They are not out of cache then, and a destination that an opponent left
-    there has to be written to memory during our call.
+    Some last level caches hold all of them. They would not be out of cache then, and what an opponent left there of the
+    destination would be written to memory during our call.
     """
 
 
@@ -113,8 +113,7 @@ def run_case(run: Run, threads: int, conditions: Conditions, arena: Buffers) -> 
         if error:
             return _result(run, threads, maps, error=error)
         measured = [one for one in agreeing if one.name not in conditions.unmeasured]
-        is_evicted = run.size == "out" and not conditions.keeps_caches
-        before = partial(evict, buffers) if is_evicted else None
+        before = partial(evict, buffers) if conditions.evicts and run.size == "out" else None
         samples = measure([ours, memcpy, *measured], conditions.effort, threads, before)
     finally:
         if reorder is not None:

@@ -62,6 +62,7 @@ _ZEN_4 = ProcessorModel(
     asks_for_ends=True,
     row_distances=128,
     asks_for_next_panel=True,
+    picks_by_panels=True,
     asks_line_behind=True,
     stages_lines=True,
     streams_parts=False,

@@ -85,20 +85,18 @@ def _family() -> str:
         case "AuthenticAMD", "23" | "25":
             return ZEN_3
         case "GenuineIntel", _:
-            return _server_family(properties.get("model"), "avx512_fp16" in flags)
+            return _intel_family(properties.get("model"), "avx512_fp16" in flags)
         case _:
             return ICE_LAKE
 
 
-def _server_family(model: str | None, has_f16: bool) -> str:
+def _intel_family(model: str | None, has_f16: bool) -> str:
     """
-    The same for Intel's processors, of any model.
+    The same for Intel's processors.
 
-    A model with arithmetic of f16 that is none of these came later, or a hypervisor has made its number up: the
-    Granite Rapids that was measured calls itself 167.
+    A model with arithmetic of f16 that is not listed came later, or a hypervisor has made its number up: the Granite
+    Rapids that was measured says 167, which is Rocket Lake's, a processor without that arithmetic.
     """
-    if model in GRANITE_RAPIDS_MODELS:
-        return GRANITE_RAPIDS
-    if model in SAPPHIRE_RAPIDS_MODELS or (has_f16 and model is None):
+    if model in SAPPHIRE_RAPIDS_MODELS:
         return SAPPHIRE_RAPIDS
-    return GRANITE_RAPIDS if has_f16 else ICE_LAKE
+    return GRANITE_RAPIDS if has_f16 or model in GRANITE_RAPIDS_MODELS else ICE_LAKE

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import layout_ir as li
-from benchmarks import cases, check, digits, measure, report
-from benchmarks.buffers import SENTINEL, allocate
+from benchmarks import cases, check, digits, dynamic, measure, report, runner
+from benchmarks.buffers import SENTINEL, Buffers, allocate
 from benchmarks.contestants import Contestant
 from benchmarks.harness import evict
 
@@ -150,7 +150,7 @@ def test_buffers_are_the_same_after_they_were_evicted():
     buffers.source[:] = np.arange(len(buffers.source)) % 251
     before = [buffers.source.copy(), buffers.destination.copy()]
     is_told = evict(buffers)
-    assert is_told == (platform.machine() in ("x86_64", "AMD64", "aarch64"))
+    assert is_told == (platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64"))
     assert np.array_equal(before[0], buffers.source)
     assert np.array_equal(before[1], buffers.destination)
 
@@ -170,3 +170,35 @@ def test_the_heading_says_whether_caches_are_kept(options: list[str], kept: str)
     run = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert kept in run.stdout
+
+
+@pytest.mark.parametrize("size, evicts, count", [("out", True, 9), ("out", False, 0), ("1m", True, 0)])
+def test_both_buffers_are_evicted_before_every_call_out_of_cache(
+    size: str, evicts: bool, count: int, monkeypatch: pytest.MonkeyPatch
+):
+    evicted: list[tuple[int, int]] = []
+
+    def note(buffers: Buffers) -> bool:
+        evicted.append((len(buffers.source), len(buffers.destination)))
+        return True
+
+    monkeypatch.setattr(runner, "evict", note)
+    (run,) = [one for one in cases.runs(["i8"], {size: 1 << 16}) if one.case.name == "nchw -> nChw8c, C = 64"]
+    unmeasured = {"oneDNN", "PyTorch"}
+    conditions = runner.Conditions(measure.QUICK, unmeasured, evicts)
+    result = runner.run_case(run, 1, conditions, allocate(1 << 17, 1 << 17))
+    assert (result.error, set(result.samples)) == ("", {"ours", "memcpy", "numpy"})
+    assert evicted == [runner.storage_bytes(run)] * count
+
+
+def test_kernels_for_unknown_sizes_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(dynamic, "PAIRS", dynamic.PAIRS[:1])
+    monkeypatch.setattr(dynamic, "IMAGES", ((7, 7),))
+    monkeypatch.setattr(dynamic, "SIZES", {"in": 1 << 16, "out": 1 << 17})
+    dynamic.main(["--channels", "8"])
+    *lines, end = capsys.readouterr().out.splitlines()
+    assert [line.split(" known ")[0].strip() for line in lines] == [
+        "NCHW -> NHWC, 41x8x7x7 f32",
+        "NCHW -> NHWC, 83x8x7x7 f32",
+    ]
+    assert end.startswith("geometric mean ")

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
 
 
@@ -127,6 +127,22 @@ def test_choices_on_sapphire_rapids(
 ) -> None:
     assert expected in explained(SAPPHIRE_RAPIDS, source, destination, shape, dtype)
     assert expected not in explained(ICE_LAKE, source, destination, shape, dtype)
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "dtype", "expected"),
+    [
+        # rows in reverse order of axes
+        ("onednn:abcde", "onednn:edcba", (157, 20, 24, 28, 32), "i8", "asks for the rows of the next b while"),
+        # planes that end soon: what follows all rows of a tile
+        ("NCHW", "onednn:nChw16c", (335, 256, 14, 14), "f32", "c_d by 16 (prefetching 3152 elements ahead)"),
+        # parts of lines that are all that a line gets
+        ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "  streams whole lines\n"),
+    ],
+)
+def test_choices_on_granite_rapids(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str):
+    assert expected in explained(GRANITE_RAPIDS, source, destination, shape, dtype)
+    assert expected not in explained(SAPPHIRE_RAPIDS, source, destination, shape, dtype)
 
 
 ROWS = ("onednn:abcd", "onednn:acbd")

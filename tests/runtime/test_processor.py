@@ -14,6 +14,7 @@ from layout_ir.runtime.module import compile_functions
 from layout_ir.runtime.processor import Processor, this_processor
 
 FLAGS = "x86_64\nflags: avx2 avx512bw avx512vl"
+INTEL = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: "
 AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
 
 
@@ -22,20 +23,13 @@ AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
     [
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, ICE_LAKE)),
         (f"{FLAGS}\nvendor_id\t: GenuineIntel", "0", Processor(64, 64, False, ICE_LAKE)),
-        (f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 207", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 173", None, Processor(64, 64, True, GRANITE_RAPIDS)),
-        (
-            f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel\nmodel\t\t: 143",
-            None,
-            Processor(64, 64, True, SAPPHIRE_RAPIDS),
-        ),
-        (
-            f"{FLAGS} avx512_fp16\nvendor_id\t: GenuineIntel\nmodel\t\t: 167",
-            None,
-            Processor(64, 64, True, GRANITE_RAPIDS),
-        ),
-        (f"{FLAGS}\nvendor_id\t: GenuineIntel\nmodel\t\t: 106", None, Processor(64, 64, True, ICE_LAKE)),
+        (f"{FLAGS} avx512_fp16\n{INTEL}143", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS}\n{INTEL}207", None, Processor(64, 64, True, SAPPHIRE_RAPIDS)),
+        (f"{FLAGS}\n{INTEL}173", None, Processor(64, 64, True, GRANITE_RAPIDS)),
+        (f"{FLAGS}\n{INTEL}174", None, Processor(64, 64, True, GRANITE_RAPIDS)),
+        (f"{FLAGS} avx512_fp16\n{INTEL}167", None, Processor(64, 64, True, GRANITE_RAPIDS)),
+        (f"{FLAGS}\n{INTEL}167", None, Processor(64, 64, True, ICE_LAKE)),  # Rocket Lake
+        (f"{FLAGS}\n{INTEL}106", None, Processor(64, 64, True, ICE_LAKE)),
         (f"{FLAGS} avx512_fp16\n{AMD}26", None, Processor(64, 64, False, ICE_LAKE)),
         (f"{FLAGS}\n{AMD}25", None, Processor(64, 64, True, ZEN_4)),
         (f"{FLAGS}\n{AMD}25", "0", Processor(64, 64, False, ZEN_4)),

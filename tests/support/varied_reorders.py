@@ -20,7 +20,7 @@ from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
 from layout_ir.lowering import parts as parts_of_plans
 from layout_ir.lowering import whole_steps
-from layout_ir.lowering.processor_families import ICE_LAKE, MODELS, ZEN_3, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, ZEN_3, ZEN_4
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Variant:
 
 PANELS = Variant(64, streams=True, panels=True)
 ZEN_4_PANELS = Variant(64, streams=True, panels=True, processor=ZEN_4)
+GRANITE_RAPIDS_PANELS = Variant(64, streams=True, panels=True, processor=GRANITE_RAPIDS)
 ZEN_3_PANELS = Variant(64, streams=True, panels=True, processor=ZEN_3, register_bytes=32)
 VECTOR_VARIANTS = (
     Variant(16),
@@ -54,6 +55,7 @@ VECTOR_VARIANTS = (
     Variant(64),
     Variant(64, streams=True),
     PANELS,
+    GRANITE_RAPIDS_PANELS,
     ZEN_4_PANELS,
     ZEN_3_PANELS,
     replace(ZEN_3_PANELS, panels=False),

@@ -1,6 +1,7 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0}" | filecheck %s
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=sapphire-rapids}" | filecheck %s --check-prefix SAPPHIRE
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=granite-rapids}" | filecheck %s --check-prefix GRANITE
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64}" | filecheck %s --check-prefix CACHED
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 processor=sapphire-rapids}" | filecheck %s --check-prefix FOLLOWED
 
@@ -26,6 +27,13 @@
 // ZEN-COUNT-3:       vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<16xf32>
 // ZEN-NOT:           nontemporal
 // ZEN:               func.return
+
+// Sapphire Rapids does as Zen 4, but Granite Rapids streams these parts.
+// SAPPHIRE-LABEL:  func.func @rows(
+// SAPPHIRE-NOT:      {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
+// SAPPHIRE:          func.return
+// GRANITE-LABEL:   func.func @rows(
+// GRANITE:           vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
 
 // CACHED-LABEL:    func.func @rows(
 // CACHED-NOT:        nontemporal
