@@ -11,6 +11,7 @@ from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.loop_order import PADS, loop_levels
 from layout_ir.lowering.parts import Part, split
 from layout_ir.lowering.processor_families import MODELS
+from layout_ir.lowering.processor_model import ProcessorModel
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
@@ -36,14 +37,10 @@ def schedule_at_lines(
 
     Where threads share a copy, each has a near cache of its own, and how many there are is not known.
     """
-    least = MODELS[target.processor].medium_bytes
     is_chosen = target.stream_bytes is not None or target.preferences.streams is not None
-    if least is None or is_chosen or target.threads or not target.panels or plan.unknown is not None:
+    if is_chosen or target.threads or not target.panels or plan.unknown is not None:
         return None
-    if PADS * elements < cells or cells * element_bytes >= MODELS[target.processor].stream_bytes:
-        return None
-    fetched = _elements_fetched(plan, element_bytes)
-    if (cells + fetched) * element_bytes // 2 < least:  # both sides share a cache
+    if not _is_medium(plan, MODELS[target.processor], element_bytes, cells, elements):
         return None
     schedule = choose_schedule(replace(target, stream_bytes=1), element_bytes, cells, elements)
     usual = choose_schedule(target, element_bytes, cells, elements)
@@ -58,6 +55,19 @@ def schedule_at_lines(
             return None
         parts.append(part)
     return AtLines(schedule, tuple(parts))
+
+
+def _is_medium(plan: CopyPlan, processor: ProcessorModel, element_bytes: int, cells: int, elements: int) -> bool:
+    """Whether a plan's size alone lets it go past the caches, although it is not large."""
+    if cells * element_bytes >= processor.stream_bytes:
+        return False
+    if PADS * elements < cells:
+        least = processor.medium_bytes_of_pads
+        return least is not None and cells * element_bytes >= least
+    if processor.medium_bytes is None:
+        return False
+    fetched = _elements_fetched(plan, element_bytes)
+    return (cells + fetched) * element_bytes // 2 >= processor.medium_bytes  # both sides share a cache
 
 
 def _elements_fetched(plan: CopyPlan, element_bytes: int) -> int:
@@ -98,10 +108,10 @@ def for_any_size(target: Target, usual: Schedule, source: IndexMap, destination:
     With this limit copies of 3, 6 and 12 MiB of f32 run at 0.94 or more of the speed of kernels for one size on
     Emerald Rapids, 1.11 in the mean; with that of kernels in the caches at 0.64, 0.92 in the mean.
     """
-    least = MODELS[target.processor].medium_bytes_unknown
+    processor = MODELS[target.processor]
+    is_mostly_pads = source.unknown == destination.unknown and PADS * source.size < destination.cell_count
+    least = processor.medium_bytes_of_pads if is_mostly_pads else processor.medium_bytes_unknown
     if least is None or target.stream_bytes is not None or target.threads or not target.panels:
-        return usual
-    if source.unknown == destination.unknown and PADS * source.size < destination.cell_count:
         return usual
     return replace(usual, stream_bytes=least)
 

@@ -14,7 +14,7 @@ from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
-from layout_ir.lowering.processor_families import ICE_LAKE, MODELS, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
@@ -68,6 +68,18 @@ def test_what_lines_of_a_source_bring_along_takes_its_room(source: str | Layout,
     assert (schedule((source, "NCHW"), (1, 35, 606, 16)) is not None) == is_past
 
 
+@pytest.mark.parametrize("channels, mebibytes, is_past", [
+    *[(3, 1.25, False), (3, 4.0, True), (1, 3.75, False), (1, 4.25, True), (1, 23.75, True), (1, 24, False)],
+])  # fmt: skip
+def test_pads_above_all_go_past_the_caches_of_granite_rapids_from_a_size_of_their_own_on(
+    channels: int, mebibytes: float, is_past: bool
+) -> None:
+    shape = (1, channels, int(mebibytes * MIB / 4 / 16 / 64), 64)  # blocks of 16 channels
+    granite_rapids = replace(TARGET, processor=GRANITE_RAPIDS)
+    assert (schedule(("NCHW", BLOCKS), shape, granite_rapids) is not None) == is_past
+    assert schedule(("NCHW", BLOCKS), shape) is None
+
+
 def test_pads_alone_bring_nothing_along() -> None:
     """Of the rows of the third block of 16 none is there but the first."""
     assert schedule(("onednn:AcB8b24a", "onednn:AcB16b32a4b"), (56, 33, 56)) is None
@@ -110,6 +122,10 @@ def test_kernels_for_any_size_compare_it_with_a_limit_of_their_own() -> None:
     assert for_any_size(TARGET, usual, *maps).stream_bytes == 2 * MIB
     for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
         assert for_any_size(other, usual, *maps) == usual
+    granite_rapids = replace(TARGET, processor=GRANITE_RAPIDS)
+    assert for_any_size(granite_rapids, usual, *maps).stream_bytes == 3 * MIB // 2
+    mostly_pads = [li.layout(name).index_map((1, 3, 128, 128), "f32") for name in ("NCHW", BLOCKS)]
+    assert for_any_size(granite_rapids, usual, *mostly_pads).stream_bytes == 4 * MIB
 
 
 def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask_for_these() -> None:
@@ -120,17 +136,19 @@ def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask
 
 @pytest.mark.parametrize("offset", [0, 16])
 @pytest.mark.parametrize(
-    "names, shape",
+    "names, shape, processor",
     [
-        (("NCHW", BLOCKS), (3, 35, 80, 64)),
-        (("onednn:adbc", "onednn:aBdc64b"), (30, 16, 16, 18)),
-        (("NCHW", PIXELS), shape_of(8)),
+        (("NCHW", BLOCKS), (3, 35, 80, 64), SAPPHIRE_RAPIDS),
+        (("onednn:adbc", "onednn:aBdc64b"), (30, 16, 16, 18), SAPPHIRE_RAPIDS),
+        (("NCHW", PIXELS), shape_of(8), SAPPHIRE_RAPIDS),
+        (("NCHW", BLOCKS), (5, 3, 129, 111), GRANITE_RAPIDS),
+        (("onednn:acbd", "onednn:AcdB4b32a4b"), (8, 36, 28, 28), GRANITE_RAPIDS),
     ],
 )
 def test_kernels_are_right_wherever_the_destination_begins(
-    names: tuple[str, str], shape: tuple[int, int, int, int], offset: int, monkeypatch: pytest.MonkeyPatch
+    names: tuple[str, str], shape: tuple[int, ...], processor: str, offset: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LAYOUT_IR_PROCESSOR", SAPPHIRE_RAPIDS)
+    monkeypatch.setenv("LAYOUT_IR_PROCESSOR", processor)
     kernel = li.compile_reorder(names[0], names[1], shape=shape, dtype="f32")
     left, right = (li.layout(name).index_map(shape, "f32") for name in names)
     source = np.random.default_rng(0).integers(0, 1 << 32, left.storage_size, np.uint32)
