@@ -1,4 +1,4 @@
-/* Seconds that repeated calls take, measured without the interpreter in between, and caches emptied before. */
+/* Seconds that repeated calls take, measured without the interpreter in between, and what empties caches before. */
 #include <stdint.h>
 #include <string.h>
 #include <time.h>

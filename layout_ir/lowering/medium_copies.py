@@ -67,7 +67,7 @@ def _is_medium(plan: CopyPlan, processor: ProcessorModel, element_bytes: int, ce
     if processor.medium_bytes is None:
         return False
     fetched = _elements_fetched(plan, element_bytes)
-    return (cells + fetched) * element_bytes // 2 >= processor.medium_bytes  # both sides share a cache
+    return (cells + fetched) * element_bytes // 2 >= processor.medium_bytes  # smaller sides share a near cache
 
 
 def _elements_fetched(plan: CopyPlan, element_bytes: int) -> int:
