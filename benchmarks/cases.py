@@ -19,8 +19,8 @@ KIB, MIB = 1024, 1024 * 1024
 
 SIZES = {"out": 64 * MIB, "16m": 16 * MIB, "1m": MIB, "256k": 256 * KIB}
 """
-Bytes of the logical tensor: out of cache, between both, and twice in cache. Exact shapes are
-the nearest that make sense.
+Bytes of the logical tensor: out of cache, between both, and twice in cache. Exact shapes are the nearest that make
+sense.
 """
 
 QUICK_SIZES = {"out": 2 * MIB, "16m": MIB, "1m": 256 * KIB, "256k": 64 * KIB}

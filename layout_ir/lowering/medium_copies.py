@@ -59,15 +59,17 @@ def schedule_at_lines(
 
 def _is_medium(plan: CopyPlan, processor: ProcessorModel, element_bytes: int, cells: int, elements: int) -> bool:
     """Whether a plan's size alone lets it go past the caches, although it is not large."""
-    if cells * element_bytes >= processor.stream_bytes:
+    is_mostly_pads = _is_mostly_pads(cells, elements)
+    least = processor.medium_bytes_of_pads if is_mostly_pads else processor.medium_bytes
+    if least is None or cells * element_bytes >= processor.stream_bytes:
         return False
-    if PADS * elements < cells:
-        least = processor.medium_bytes_of_pads
-        return least is not None and cells * element_bytes >= least
-    if processor.medium_bytes is None:
-        return False
-    fetched = _elements_fetched(plan, element_bytes)
-    return (cells + fetched) * element_bytes // 2 >= processor.medium_bytes  # smaller sides share a near cache
+    both_sides = 2 * cells if is_mostly_pads else cells + _elements_fetched(plan, element_bytes)
+    return both_sides * element_bytes // 2 >= least  # smaller ones share a near cache
+
+
+def _is_mostly_pads(cells: int, elements: int) -> bool:
+    """Whether a destination of so many cells is pads above all."""
+    return PADS * elements < cells
 
 
 def _elements_fetched(plan: CopyPlan, element_bytes: int) -> int:
@@ -109,7 +111,7 @@ def for_any_size(target: Target, usual: Schedule, source: IndexMap, destination:
     Emerald Rapids, 1.11 in the mean; with that of kernels in the caches at 0.64, 0.92 in the mean.
     """
     processor = MODELS[target.processor]
-    is_mostly_pads = source.unknown == destination.unknown and PADS * source.size < destination.cell_count
+    is_mostly_pads = source.unknown == destination.unknown and _is_mostly_pads(destination.cell_count, source.size)
     least = processor.medium_bytes_of_pads if is_mostly_pads else processor.medium_bytes_unknown
     if least is None or target.stream_bytes is not None or target.threads or not target.panels:
         return usual

@@ -101,11 +101,11 @@ _GRANITE_RAPIDS = replace(
     medium_bytes_of_pads=4 << 20,
 )
 """
-Measured from and to memory. All axes reversed, bytes are 1.3 to 1.4 times as fast where the next panel is asked for, of
-the benchmark's other copies in panels 40 are 1.0 times as fast in the mean, 0.9 to 1.3 times; with two threads too.
-Planes of 14 x 14 and 28 x 28 come 1.1 to 1.2 times as fast where rows follow, and rows with gaps between them are
-written 1.35 to 1.5 times as fast past the caches. With the lower limit kernels for unknown sizes copy 1.6 to 2 MiB 1.09
-times as fast, in the mean of 160 copies, 0.7 to 1.57 times.
+Measured from and to memory. All axes reversed, bytes are 1.3 to 1.4 times as fast where the next panel is asked for; of
+the other copies of the benchmark some 70 change, and are as fast in the mean, 0.89 to 1.4 times. From planes of 14 x 14
+and 28 x 28 some are 1.1 to 1.2 times as fast where rows follow, and rows with gaps between them are written 1.24 to
+1.48 times as fast past the caches. With the lower limit kernels for unknown sizes copy 1.7 and 1.9 MiB 1.08 times as
+fast, in the mean of 320 copies, 0.71 to 1.57 times.
 """
 
 MODELS = {

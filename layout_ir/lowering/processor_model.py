@@ -45,9 +45,9 @@ class ProcessorModel:
     """
     The same for a destination that is pads above all; None where it stays in the caches as small ones do.
 
-    On Granite Rapids 240 copies of random shapes, of which 4 to 200 times as much is written as read, are 1.3 times as
-    fast so in the mean where they write 8 to 20 MiB, 0.68 to 3.9 times; 200 of 4 to 8 MiB 1.1 times, 0.58 to 10 times.
-    Those of 2 to 4 MiB would be 1.04 times as fast, 0.59 to 4.4 times.
+    On Granite Rapids 284 copies of random shapes, of which 4 to 200 times as much is written as read, are 1.29 times as
+    fast so in the mean where they write 8 to 20 MiB, 0.68 to 3.9 times; 236 of 4 to 8 MiB 1.09 times, 0.58 to 10 times.
+    147 of 2 to 4 MiB would be 1.05 times as fast, 0.59 to 4.4 times.
     """
 
     asks_second_level: bool = False
@@ -112,7 +112,7 @@ class ProcessorModel:
 
     Zen 4 reads and writes at the same time then: rows in reverse order of axes are 1.05 to 1.5 times as fast. Ice Lake
     is slower, down to 0.65 times, where it writes short runs: these need the same buffers of lines. On Granite Rapids
-    reversals of bytes are 1.4 times as fast.
+    reversals of bytes are 1.3 to 1.4 times as fast.
     """
 
     picks_by_panels: bool = False
