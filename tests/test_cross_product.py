@@ -20,7 +20,7 @@ from reorder_batch import GUARD, Reorder, faults, interpreted, kernels, lowered
 from xdsl.dialects.scf import ParallelOp
 
 from layout_ir.errors import LayoutError
-from layout_ir.runtime.compiler import THREADS_FLAG
+from layout_ir.runtime.compiler_flags import THREADS_FLAG
 
 ALL = os.environ.get("LAYOUT_IR_TESTS") == "all"
 BATCH = 210

@@ -8,11 +8,12 @@ kernel at once never see each other's halves.
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from layout_ir.errors import LayoutError
-from layout_ir.runtime.compiler import compile_library, find_compiler, processor, wanted_flags
+from layout_ir.runtime.compiler import find_compiler, processor
+from layout_ir.runtime.compiler_flags import LONG_TILE_FLAGS, wanted_flags
 
 
 def cache_folder() -> Path:
@@ -59,7 +60,7 @@ def cached_library(source: str, *, threads: bool = False, refresh: bool = False)
     """
     library = cache_folder() / f"{kernel_key(source, threads)}.so"
     if refresh or not (library.exists() and library.with_suffix(".c").exists()):
-        _compile_into(library, source, wanted_flags(source, threads))
+        _compile_into(library, source, threads)
     return library
 
 
@@ -68,7 +69,8 @@ def kernel_key(source: str, threads: bool, *others: str) -> str:
     from hashlib import sha256
 
     compiler = find_compiler()
-    parts = (source, *compiler.command, compiler.identity, *wanted_flags(source, threads), processor(), *others)
+    flags = *wanted_flags(source, threads), *LONG_TILE_FLAGS  # which units of a text may have
+    parts = (source, *compiler.command, compiler.identity, *flags, processor(), *others)
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
@@ -85,14 +87,16 @@ def keep_text(path: Path, text: str) -> None:
         raise LayoutError(f"cannot write to the kernel cache {path.parent}: {error.strerror}") from None
 
 
-def _compile_into(library: Path, source: str, flags: tuple[str, ...]) -> None:
+def _compile_into(library: Path, source: str, threads: bool) -> None:
     from tempfile import TemporaryDirectory
+
+    from layout_ir.runtime.compilation import compile_library
 
     try:
         with TemporaryDirectory(dir=library.parent, prefix=".compiling-") as folder:
             text, built = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
             text.write_text(source, encoding="utf-8")
-            compile_library(find_compiler(), text, built, flags)
+            compile_library(find_compiler(), text, built, partial(wanted_flags, threads=threads))
             os.replace(text, library.with_suffix(".c"))
             os.replace(built, library)
     except OSError as error:

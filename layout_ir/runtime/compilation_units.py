@@ -11,11 +11,15 @@ import re
 from collections.abc import Sequence
 
 from layout_ir.backends.c_vocabulary import OUTLINED
+from layout_ir.runtime.compiler_flags import is_long_tile
 
 LEAST_CHARACTERS = 40_000
 """Length of what a unit holds at least, on average: what else a compiler does takes as long as for a tenth of that."""
 
 _MOST_UNITS = 8
+LONG_TILE_EFFORT = 0.55
+"""How long it takes to compile long tiles by themselves, where it would take 1 among others."""
+
 _HIDDEN = '__attribute__((visibility("hidden"))) '
 """In front of a function that the units share, and nobody else sees."""
 
@@ -52,8 +56,27 @@ def _head(piece: str) -> str:
 
 
 def _parted(pieces: Sequence[str], count: int) -> list[list[str]]:
+    """
+    Pieces in parts that take about as long to compile as each other.
+
+    Long tiles are kept apart, in the first parts, where that makes the slowest part faster: among others they get the
+    flags of those.
+    """
+    long = [piece for piece in pieces if is_long_tile(piece)]
+    others = [piece for piece in pieces if not is_long_tile(piece)]
+    ways = [_balanced(pieces, count)]
+    ways += [_balanced(long, first) + _balanced(others, count - first) for first in range(1, count) if long and others]
+    return min(ways, key=lambda parts: max(map(_effort, parts)))
+
+
+def _balanced(pieces: Sequence[str], count: int) -> list[list[str]]:
     """Pieces in parts that are about as long as each other: the longest first, each to the part that has least."""
     parts: list[list[str]] = [[] for _ in range(count)]
     for piece in sorted(pieces, key=len, reverse=True):
         min(parts, key=lambda part: sum(map(len, part))).append(piece)
     return parts
+
+
+def _effort(part: Sequence[str]) -> float:
+    """About how long it takes to compile functions together, in characters."""
+    return sum(map(len, part)) * (LONG_TILE_EFFORT if all(map(is_long_tile, part)) else 1)

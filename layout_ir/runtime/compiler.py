@@ -1,9 +1,8 @@
-"""The C compiler of the machine: where it is, how it is called, and what it says when it fails."""
+"""The C compiler of the machine, and the processor that it compiles for."""
 
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,60 +11,6 @@ from layout_ir.errors import LayoutError
 
 CANDIDATES = ("cc", "gcc", "clang")
 """Names that are looked for on PATH when the environment variable CC is not set."""
-
-BASE_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")
-"""Flags of kernels without shuffles."""
-
-SHUFFLE = "__builtin_shufflevector"
-
-TILE_FLAGS = ("-O1", "-fexpensive-optimizations", "-fpeel-loops")
-"""
-Instead of -O3 where vectors are shuffled: they stand in an order that keeps few of them at a time.
-
-With -O3 GCC puts them into an order of its own. That takes it 1.3 (a known size) to 1.6 times as long, and what it
-makes is no faster: on Emerald Rapids 0.997 times in the mean of 232 kernels, 0.99 in that of 150 calls with sizes.
-With -O1 alone tiles of few shuffles are 0.97 times as fast. The loops that are to be unrolled are scalar ones beside
-the tiles, which would be half as fast.
-"""
-
-ORDER_FLAG = "-fno-loop-interchange"
-"""
-With which GCC leaves scalar loops in the order that was chosen for them.
-
-It would look at strides alone, and neither at lines that are written in many parts nor at pages: 1.09 times as fast in
-the mean of 50 copies of one to three channels of blocks on Emerald Rapids, up to 3.9.
-"""
-
-GREAT_MANY_SHUFFLES = 1000
-"""Shuffles of a function from which on GCC takes too long to choose how it reckons their hundreds of addresses."""
-
-TAKES_SIZES = re.compile(r"restrict \w+,\s+int64_t ")
-"""
-In a function that is called with sizes, for which GCC should not choose that either.
-
-It would keep a pointer for each row that a tile reads or writes, far more than there are registers.
-"""
-
-STACK_FLAG = "-mtune-ctrl=^inter_unit_moves_from_vec"
-"""
-With which GCC leaves on the stack what it has no register for, instead of in registers of vectors, on AMD's processors.
-
-Kernels that are called with sizes have a number for each row of a tile, and fetch them all for every tile. With data in
-the caches, Zen 4 runs those that read planes 1.05 to 1.2 times as fast so.
-"""
-
-LOOPS_FLAG = "-falign-loops=32"
-"""
-With which the loops of such kernels begin where processors fetch instructions.
-
-On Zen 4 four channels of bytes, from blocks of 16 to planes, are taken 1.4 times as fast so, because of where GCC would
-put that loop otherwise; 72 others are 1.006 times as fast in the mean.
-"""
-
-NATIVE_FLAG = "-march=native"
-THREADS_FLAG = "-fopenmp"
-
-_SHOWN_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -166,88 +111,3 @@ def team_of(threads: int) -> int:
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
     return processors()
-
-
-def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
-    """Flags that a C text is compiled with where the compiler takes them."""
-    most = max(function.count(SHUFFLE) for function in source.split("\n}\n"))
-    base = [*TILE_FLAGS, *BASE_FLAGS[1:]] if most else [*BASE_FLAGS, ORDER_FLAG]
-    takes_sizes = TAKES_SIZES.search(source) is not None
-    if most >= GREAT_MANY_SHUFFLES or takes_sizes:
-        base.append("-fno-ivopts")
-    if takes_sizes:
-        base.append(LOOPS_FLAG)
-    if takes_sizes and "AuthenticAMD" in processor():
-        base.append(STACK_FLAG)
-    return (*base, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ()))
-
-
-def compile_library(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Compile the C file `source` to the shared library `library`; returns the flags that the compiler took.
-
-    A long text is compiled in several units at once, whose files are put beside the library, or as a whole where that
-    fails. A compiler without OpenMP, or one that does not know the processor, is called again without those flags.
-    Raises `LayoutError` with the command and the compiler's own words when it fails.
-    """
-    wanted = flags
-    while not _compile_at_once(compiler, source, library, wanted):
-        status, failure = _run((*compiler.command, *wanted, str(source), "-o", str(library)))
-        if status == 0:
-            return wanted
-        refused = _refused(failure, wanted)
-        if not refused:
-            raise LayoutError(failure)
-        wanted = tuple(flag for flag in wanted if flag not in refused)
-    return wanted
-
-
-def _compile_at_once(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> bool:
-    """Compile a text that is worth it in several units at once; whether that was done."""
-    from layout_ir.runtime.compilation_units import compilation_units
-
-    units = compilation_units(source.read_text(encoding="utf-8"), processors())
-    if len(units) == 1:
-        return False
-    from concurrent.futures import ThreadPoolExecutor
-
-    sources = [library.with_suffix(f".{number}.c") for number in range(len(units))]
-    objects = [path.with_suffix(".o") for path in sources]
-    for path, unit in zip(sources, units, strict=True):
-        path.write_text(unit, encoding="utf-8")
-
-    def is_compiled(path: Path, compiled: Path) -> bool:
-        return _run((*compiler.command, *flags, "-c", str(path), "-o", str(compiled)))[0] == 0
-
-    with ThreadPoolExecutor(len(units)) as threads:
-        if not all(threads.map(is_compiled, sources, objects)):
-            return False
-    return _run((*compiler.command, *flags, *map(str, objects), "-o", str(library)))[0] == 0
-
-
-def _refused(message: str, flags: tuple[str, ...]) -> list[str]:
-    """The flags that a compiler does not know, by what it says."""
-    words = message.partition("\n")[2]
-    signs = {
-        ORDER_FLAG: ("loop-interchange",),
-        STACK_FLAG: ("mtune-ctrl",),
-        NATIVE_FLAG: ("march", "native"),
-        THREADS_FLAG: ("openmp", "omp"),
-    }
-    return [flag for flag, named in signs.items() if flag in flags and any(sign in words for sign in named)]
-
-
-def _run(command: tuple[str, ...]) -> tuple[int, str]:
-    """Exit status of a command, and a message that shows what was run and what it said."""
-    import shlex
-    import subprocess
-
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    except OSError as error:
-        raise LayoutError(f"cannot run the C compiler: {shlex.join(command)}: {error.strerror}") from None
-    lines = (result.stderr or result.stdout).strip().splitlines()
-    if len(lines) > _SHOWN_LINES:
-        lines = [*lines[:_SHOWN_LINES], f"... and {len(lines) - _SHOWN_LINES} more lines"]
-    header = f"the C compiler failed (exit status {result.returncode}): {shlex.join(command)}"
-    return result.returncode, "\n".join([header, *lines])

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from layout_ir.runtime import compiler
+from layout_ir.runtime import compiler_flags
 
 
 @pytest.fixture
 def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels take a third of the time to compile, and are no less right."""
-    flags = ["-O1" if flag == "-O3" else flag for flag in compiler.BASE_FLAGS]
-    monkeypatch.setattr(compiler, "BASE_FLAGS", tuple(flags))
-    monkeypatch.setattr(compiler, "TILE_FLAGS", ("-O1",))
+    flags = ["-O1" if flag == "-O3" else flag for flag in compiler_flags.BASE_FLAGS]
+    monkeypatch.setattr(compiler_flags, "BASE_FLAGS", tuple(flags))
+    monkeypatch.setattr(compiler_flags, "TILE_FLAGS", ("-O1",))
+    monkeypatch.setattr(compiler_flags, "LONG_TILE_FLAGS", ("-O1",))
 
 
 @pytest.fixture
 def quickest_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels that are compiled as they are written, in a third of the time again."""
-    monkeypatch.setattr(compiler, "BASE_FLAGS", ("-O0", *compiler.BASE_FLAGS[1:]))
-    monkeypatch.setattr(compiler, "TILE_FLAGS", ("-O0",))
+    monkeypatch.setattr(compiler_flags, "BASE_FLAGS", ("-O0", *compiler_flags.BASE_FLAGS[1:]))
+    monkeypatch.setattr(compiler_flags, "TILE_FLAGS", ("-O0",))
+    monkeypatch.setattr(compiler_flags, "LONG_TILE_FLAGS", ("-O0",))

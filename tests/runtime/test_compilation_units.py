@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 import layout_ir as li
 from layout_ir.backends.c_vocabulary import OUTLINED
 from layout_ir.errors import LayoutError
-from layout_ir.runtime import compiler
+from layout_ir.runtime import compilation, compiler_flags
 from layout_ir.runtime.compilation_units import LEAST_CHARACTERS, compilation_units
+from layout_ir.runtime.compiler import find_compiler
+from layout_ir.runtime.compiler_flags import SHUFFLE
 
 SHAPE = (None, 64, None, None)
 
@@ -71,19 +74,18 @@ def test_long_loops_of_known_sizes_are_two_units() -> None:
 def compiled(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processors: int) -> list[str]:
     """The files that compilers are called with, one call after the other."""
     calls: list[str] = []
-    run = compiler._run
+    run = compilation._run
 
     def logged(command: tuple[str, ...]) -> tuple[int, str]:
         calls.append(" ".join(Path(word).name for word in command if Path(word).suffix in (".c", ".o")))
         return run(command)
 
-    monkeypatch.setattr(compiler, "_run", logged)
-    monkeypatch.setattr(compiler, "processors", lambda: processors)
+    monkeypatch.setattr(compilation, "_run", logged)
+    monkeypatch.setattr(compilation, "processors", lambda: processors)
     text = tmp_path / "kernel.c"
     text.write_text(source)
-    compiler.compile_library(
-        compiler.find_compiler(), text, tmp_path / "kernel.so", compiler.wanted_flags(source, False)
-    )
+    flags_of = partial(compiler_flags.wanted_flags, threads=False)
+    compilation.compile_library(find_compiler(), text, tmp_path / "kernel.so", flags_of)
     assert (tmp_path / "kernel.so").exists()
     return calls
 
@@ -130,10 +132,23 @@ def test_errors_are_those_of_the_whole_text(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("processors", [1, 4])
 def test_the_kernel_is_the_same(monkeypatch: pytest.MonkeyPatch, processors: int) -> None:
-    monkeypatch.setattr(compiler, "processors", lambda: processors)
+    monkeypatch.setattr(compilation, "processors", lambda: processors)
     kernel = li.compile_reorder("NCHW", "NHWC", shape=SHAPE, dtype="i8")
     for batch, height, width in ((1, 3, 5), (2, 7, 7), (3, 33, 31), (1, 130, 67)):
         source = np.random.default_rng(0).integers(-128, 128, (batch, 64, height, width), np.int8)
         destination = np.empty((batch, height, width, 64), np.int8)
         kernel(source, destination, sizes=(batch, height, width))
         np.testing.assert_array_equal(destination, source.transpose(0, 2, 3, 1))
+
+
+def test_long_tiles_are_compiled_apart_where_that_is_faster() -> None:
+    """Six long tiles that take as long as others of half the length, and others that are in the last unit."""
+    long = f"{SHUFFLE}();\n" * compiler_flags.LONG_TILE_SHUFFLES
+    tiles = "".join(outlined(f"long_{number}", long) for number in range(6))
+    others = "".join(outlined(f"other_{number}", f"{SHUFFLE}();") for number in range(3))
+    whole = "\nvoid whole(int x) {\n  long_0(x);\n}\n"
+    first, second = compilation_units(tiles + others + whole, 2)
+    assert definitions(first) == [f"long_{number}" for number in range(6)]
+    assert definitions(second) == [*(f"other_{number}" for number in range(3)), "whole"]
+    flags = [compiler_flags.wanted_flags(unit, False)[0] for unit in (first, second)]
+    assert flags == ["-Og", "-O1"]

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ import layout_ir as li
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.target import Target
-from layout_ir.runtime import cache, compiler
+from layout_ir.runtime import cache, compilation, compiler, compiler_flags
+from layout_ir.runtime.compiler_flags import wanted_flags
 from layout_ir.runtime.module import lower_to_c
 
 SOURCE = "void nothing(void) {}\n"
@@ -27,7 +29,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-SCALAR_FLAGS = (*compiler.BASE_FLAGS, compiler.ORDER_FLAG)
+SCALAR_FLAGS = (*compiler_flags.BASE_FLAGS, compiler_flags.ORDER_FLAG)
 
 
 def fake_compiler(folder: Path, refused: str = "", log: str = "/dev/null") -> Path:
@@ -74,7 +76,7 @@ def test_failure_shows_command_and_reason(own_cache: Path) -> None:
         ("-march=native", False, SCALAR_FLAGS),
         ("-march=native", True, (*SCALAR_FLAGS, "-fopenmp")),
         ("-fopenmp", True, (*SCALAR_FLAGS, "-march=native")),
-        (compiler.ORDER_FLAG, False, (*compiler.BASE_FLAGS, "-march=native")),
+        (compiler_flags.ORDER_FLAG, False, (*compiler_flags.BASE_FLAGS, "-march=native")),
         ("", False, (*SCALAR_FLAGS, "-march=native")),
     ],
 )
@@ -84,28 +86,27 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     monkeypatch.setenv("CC", str(fake_compiler(tmp_path, refused)))
     source = tmp_path / "x.c"
     source.write_text(SOURCE)
-    taken = compiler.compile_library(
-        compiler.find_compiler(), source, tmp_path / "x.so", compiler.wanted_flags(SOURCE, threads)
-    )
+    flags_of = partial(wanted_flags, threads=threads)
+    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags_of)
     assert taken == expected
 
 
-@pytest.mark.parametrize("refused", ["", compiler.STACK_FLAG, "-march=native"])
+@pytest.mark.parametrize("refused", ["", compiler_flags.STACK_FLAG, "-march=native"])
 def test_a_flag_for_one_vendor_is_left_out_if_it_is_refused(
     refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiler, "processor", lambda: "AuthenticAMD")
+    monkeypatch.setattr(compiler_flags, "processor", lambda: "AuthenticAMD")
     monkeypatch.setenv("CC", str(fake_compiler(tmp_path, refused)))
     source = tmp_path / "x.c"
     source.write_text("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n".replace("int64_t", "long"))
-    flags = compiler.wanted_flags("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n", threads=True)
-    assert {compiler.STACK_FLAG, compiler.LOOPS_FLAG} <= set(flags)
-    taken = compiler.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags)
-    assert set(flags) - set(taken) <= {refused, compiler.STACK_FLAG}
+    flags = wanted_flags("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n", threads=True)
+    assert {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG} <= set(flags)
+    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", lambda _: flags)
+    assert set(flags) - set(taken) <= {refused, compiler_flags.STACK_FLAG}
     assert (refused in flags) == (refused in set(flags) - set(taken))
-    assert not {compiler.STACK_FLAG, compiler.LOOPS_FLAG} & set(compiler.wanted_flags(SOURCE, threads=False))
-    monkeypatch.setattr(compiler, "processor", lambda: "GenuineIntel")
-    assert compiler.STACK_FLAG not in compiler.wanted_flags("f(int *restrict x,\n    int64_t n)", threads=False)
+    assert not {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG} & set(wanted_flags(SOURCE, threads=False))
+    monkeypatch.setattr(compiler_flags, "processor", lambda: "GenuineIntel")
+    assert compiler_flags.STACK_FLAG not in wanted_flags("f(int *restrict x,\n    int64_t n)", threads=False)
 
 
 def shuffles(number: int) -> str:
@@ -115,14 +116,35 @@ def shuffles(number: int) -> str:
 
 def test_a_compiler_leaves_the_order_of_shuffles_alone() -> None:
     none, few = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (0, 1))
-    assert {"-O3", compiler.ORDER_FLAG} < set(compiler.wanted_flags(none, threads=False))
-    assert compiler.wanted_flags(none + few, threads=False)[:3] == compiler.TILE_FLAGS
+    assert {"-O3", compiler_flags.ORDER_FLAG} < set(wanted_flags(none, threads=False))
+    tile_flags = compiler_flags.TILE_FLAGS
+    assert wanted_flags(none + few, threads=False)[: len(tile_flags)] == tile_flags
+
+
+def test_a_compiler_does_little_where_all_tiles_are_long() -> None:
+    none, few, many = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (0, 1, 200))
+    assert "-Og" in wanted_flags(none + many * 2, threads=False)
+    assert wanted_flags(few + many, threads=False) == wanted_flags(few, threads=False)
+
+
+@pytest.mark.parametrize("number", [1, 200])
+@pytest.mark.parametrize("refused", [*compiler_flags.LEFT_OUT, "-fmove-loop-invariants"])
+def test_a_compiler_may_not_know_what_can_be_left_out(
+    refused: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", str(fake_compiler(tmp_path, refused)))
+    source = tmp_path / "x.c"
+    source.write_text(f"void f(void) {{}}\n/*\n{shuffles(number)}*/\n")
+    wanted = wanted_flags(source.read_text(), threads=False)
+    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", lambda _: wanted)
+    assert taken == tuple(flag for flag in wanted if flag != refused)
+    assert (refused in wanted) == ((refused in compiler_flags.LEFT_OUT) == (number == 1))
 
 
 def test_great_many_addresses_are_reckoned_as_they_are_written() -> None:
     many, most = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (200, 1200))
-    assert "-fno-ivopts" not in compiler.wanted_flags(many * 9, threads=False)
-    assert "-fno-ivopts" in compiler.wanted_flags(many + most, threads=False)
+    assert "-fno-ivopts" not in wanted_flags(many * 9, threads=False)
+    assert "-fno-ivopts" in wanted_flags(many + most, threads=False)
 
 
 @pytest.mark.parametrize("chosen, team", [("", None), ("3", 3), ("5,2", 5), (" 4 ", 4), ("0", None), ("many", None)])
@@ -136,7 +158,7 @@ def test_a_team_is_as_large_as_openmp_makes_it(chosen: str, team: int | None, mo
 def test_distances_of_unknown_sizes_are_reckoned_as_they_are_written(shape: tuple[int | None, ...]) -> None:
     module = reorder_module(li.layout("NCHW"), li.layout("NHWC"), shape, "f32")
     _, source = lower_to_c(module, Target(64))
-    assert ("-fno-ivopts" in compiler.wanted_flags(source, threads=False)) == (None in shape)
+    assert ("-fno-ivopts" in wanted_flags(source, threads=False)) == (None in shape)
 
 
 def test_a_hit_does_not_call_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAYOUT_IR_CACHE", str(folder))
     monkeypatch.setenv("LAYOUT_IR_VECTOR_BYTES", "64")
     # what these kernels write does not depend on how long the compiler thinks about them
-    monkeypatch.setattr("layout_ir.runtime.compiler.BASE_FLAGS", ("-O0", "-std=gnu11", "-fPIC", "-shared"))
+    monkeypatch.setattr("layout_ir.runtime.compiler_flags.BASE_FLAGS", ("-O0", "-std=gnu11", "-fPIC", "-shared"))
     return folder
 
 

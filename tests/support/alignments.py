@@ -10,7 +10,8 @@ from reorder_batch import Reorder, text_for_this_processor
 from varied_reorders import placed, source_and_expected
 from xdsl.dialects.builtin import ModuleOp
 
-from layout_ir.runtime.compiler import compile_library, find_compiler
+from layout_ir.runtime.compilation import compile_library
+from layout_ir.runtime.compiler import find_compiler
 
 
 def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Path, *flags: str) -> str:
@@ -19,7 +20,7 @@ def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Pa
     (folder / "kernels.c").write_text(text)
     # compilers take half a minute to improve on vectors that were taken apart
     flags = ("-O0", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
-    compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
+    compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", lambda _: (*flags, "-Wno-psabi"))
     library = ctypes.CDLL(str(folder / "kernels.so"))
     for number, case in enumerate(reorders):
         values, expected = source_and_expected(case, number)

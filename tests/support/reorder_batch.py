@@ -32,7 +32,8 @@ from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_families import ICE_LAKE
 from layout_ir.lowering.split_vectors import SplitVectorsPass
 from layout_ir.lowering.target import Target
-from layout_ir.runtime.compiler import compile_library, find_compiler, register_bytes
+from layout_ir.runtime.compilation import compile_library
+from layout_ir.runtime.compiler import find_compiler, register_bytes
 
 SENTINEL, GUARD = 0xA5, 80
 """The byte that destinations are filled with, and the elements in front of and behind them that keep it."""
@@ -119,7 +120,7 @@ def kernels(module: ModuleOp, folder: Path, *flags: str) -> list[Run]:
     """Every function of a lowered module, in this processor's registers, compiled with further flags."""
     source, library = folder / "batch.c", folder / "batch.so"
     source.write_text(text_for_this_processor(module))
-    compile_library(find_compiler(), source, library, (*FLAGS, *flags))
+    compile_library(find_compiler(), source, library, lambda _: (*FLAGS, *flags))
     loaded = ctypes.CDLL(str(library))
     return [_kernel(loaded[name]) for name in case_texts(module)]
 
