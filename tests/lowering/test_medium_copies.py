@@ -91,14 +91,18 @@ def test_boxes_that_take_parts_of_the_same_rows_fetch_them_once() -> None:
     assert schedule((far, BLOCKS), (2, 35, 40, 40)) is None
 
 
-@pytest.mark.parametrize("destination, channels, limit", [
-    (BLOCKS, 3, SAPPHIRE_RAPIDS_LIMIT),  # 13 pads for 3 elements
-    (BLOCKS, 35, 2 * MIB),
-    (BLOCKS, None, 2 * MIB),  # nobody knows how many
-    ("NHWC", None, 2 * MIB),
+@pytest.mark.parametrize("source, destination, channels, limit", [
+    ("NCHW", BLOCKS, 3, SAPPHIRE_RAPIDS_LIMIT),  # 13 pads for 3 elements
+    ("NCHW", BLOCKS, 35, 2 * MIB * 2 * 48 // 83),  # for the mean of both sides
+    (BLOCKS, "NCHW", 35, 2 * MIB * 2 * 35 // 83),
+    ("NCHW", BLOCKS, 64, 2 * MIB),
+    ("NCHW", BLOCKS, None, 2 * MIB),  # nobody knows how many pads
+    ("NCHW", "NHWC", None, 2 * MIB),
 ])  # fmt: skip
-def test_pads_above_all_are_seen_where_channels_are_known(destination: str, channels: int | None, limit: int) -> None:
-    module = reorder_module(li.layout("NCHW"), li.layout(destination), (None, channels, None, None), "f32")
+def test_pads_are_seen_where_channels_are_known(
+    source: str, destination: str, channels: int | None, limit: int
+) -> None:
+    module = reorder_module(li.layout(source), li.layout(destination), (None, channels, None, None), "f32")
     _, text = lower_to_c(module, TARGET)
     assert {f">= {bound // 4}" in text for bound in {2 * MIB, SAPPHIRE_RAPIDS_LIMIT} - {limit}} == {False}
     assert f">= {limit // 4}" in text
