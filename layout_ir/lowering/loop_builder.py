@@ -182,6 +182,13 @@ class LoopBuilder:
             result = self.insert(arith.AndIOp(result, condition)).result
         return result
 
+    def any_holds(self, conditions: Sequence[SSAValue]) -> SSAValue:
+        """Whether any of some conditions holds; there has to be one."""
+        result = conditions[0]
+        for condition in conditions[1:]:
+            result = self.insert(arith.OrIOp(result, condition)).result
+        return result
+
     def negated(self, condition: SSAValue) -> SSAValue:
         """Whether a condition does not hold."""
         return self.compare(condition, "eq", self.insert(arith.ConstantOp.from_int_and_width(0, 1)).result)

@@ -57,8 +57,7 @@ class PanelGuards:
                 rest = rest_of_division(self.builder, product, self.schedule.lanes)
                 total = self.builder.insert(arith.AddiOp(total, rest)).results[0]
             pays = self.builder.compare(total, "ne", self.builder.constant(0))
-            for again in self._are_written_again():
-                pays = self.builder.insert(arith.OrIOp(pays, again)).results[0]
+            pays = self.builder.any_holds([pays, *self._are_written_again()])
             conditions.append(pays)
         return conditions
 
@@ -94,17 +93,15 @@ class PanelGuards:
 
     def is_large(self) -> list[SSAValue]:
         """Whether the copy is large enough to bypass the caches."""
-        return are_as_long(self.builder, [(self.buffers.cells, self.schedule.stream_bytes // self._width)])
+        assert self.schedule.parts_bytes is not None
+        return are_as_long(self.builder, [(self.buffers.cells, self.schedule.parts_bytes // self._width)])
 
     def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
         """Whether a kernel can take one of some panels; `others` need smaller extents where they differ at all."""
         every = [self.fits(panel), *(self.fits(other) for other in others if other and self._needs_less(other, panel))]
         if not all(every):
             return []
-        either, *further = map(self.builder.all_hold, every)
-        for condition in further:
-            either = self.builder.insert(arith.OrIOp(either, condition)).results[0]
-        return [either]
+        return [self.builder.any_holds([self.builder.all_hold(conditions) for conditions in every])]
 
     def _needs_less(self, panel: Panel, usual: Panel) -> bool:
         least = dict(_least_extents(panel, self._width))
@@ -121,7 +118,9 @@ class PanelGuards:
                 return self.schedule
         if self._products_beside(panel) is None:
             return replace(self.schedule, streams=False, prefetches=False)
-        return replace(self.schedule, trusts_lines=True)
+        if self.schedule.parts_bytes == self.schedule.stream_bytes:
+            return replace(self.schedule, trusts_lines=True)
+        return replace(self.schedule, parts_bytes=None)  # there are smaller ones, of whole lines or not
 
     def _holds(self, box: Box, extent: int, steps: int) -> bool:
         """Whether the tile of a box only fits into extents of so many steps."""

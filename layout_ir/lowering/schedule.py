@@ -78,6 +78,9 @@ class Schedule:
     stream_bytes: int = MODELS[ICE_LAKE].stream_bytes
     """Size of a destination from which on it bypasses the caches."""
 
+    parts_bytes: int | None = MODELS[ICE_LAKE].stream_bytes
+    """The same where tiles would write lines in parts; None: never."""
+
     block_tiles: int = BLOCK_TILES
     """Tiles along each side of a block."""
 
@@ -142,6 +145,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
         threads=target.team if target.threads else 0,
         panels=target.panels and streams,
         stream_bytes=stream_bytes,
+        parts_bytes=stream_bytes,
         processor=processor,
         preferences=preferences,
     )

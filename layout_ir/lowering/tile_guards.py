@@ -101,7 +101,8 @@ class Guards:
         if not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return
-        if not (schedule.streams or schedule.prefetches):
+        is_never_large = schedule.parts_bytes is None and self._whole_lines(schedule) is None
+        if is_never_large or not (schedule.streams or schedule.prefetches):
             self._in_caches(usual, tiles)
             return
         is_large = self._is_large(schedule)
@@ -111,9 +112,18 @@ class Guards:
 
     def _is_large(self, schedule: Schedule) -> SSAValue:
         """Whether a destination goes past the caches."""
-        limit = schedule.stream_bytes // element_type_of(self.buffers.source.type).bytes
-        size = self.builder.constant(self.buffers.cells)
-        return self.builder.compare(size, "uge", self.builder.constant(limit))
+        if schedule.parts_bytes == schedule.stream_bytes or not schedule.streams:
+            return self._is_of(schedule.stream_bytes)
+        cases = [] if schedule.parts_bytes is None else [self._is_of(schedule.parts_bytes)]
+        whole = self._are_whole_lines(schedule)
+        if whole is not None:
+            cases.append(self.builder.all_hold([self._is_of(schedule.stream_bytes), *whole]))
+        return self.builder.any_holds(cases)
+
+    def _is_of(self, least: int) -> SSAValue:
+        """Whether a destination has so many bytes."""
+        limit = least // element_type_of(self.buffers.source.type).bytes
+        return self.builder.compare(self.builder.constant(self.buffers.cells), "uge", self.builder.constant(limit))
 
     def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """Past the caches where all stores write whole lines."""
@@ -121,18 +131,19 @@ class Guards:
         if whole is None:
             tiles(replace(schedule, streams=False))
             return
-        if schedule.trusts_lines:
-            tiles(replace(schedule, multiples=frozenset(whole)))
-            return
-        emit_where(
-            self.builder,
-            [
-                begins_at_line(self.builder, self.buffers.destination),
-                *are_multiples(self.builder, whole, schedule.lanes),
-            ],
-            lambda: tiles(replace(schedule, trusts_lines=True, multiples=frozenset(whole))),
-            lambda: tiles(replace(schedule, streams=False)),
-        )
+        trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
+        conditions: list[SSAValue] = []
+        if not schedule.trusts_lines and schedule.parts_bytes is not None:
+            conditions += self._are_whole_lines(schedule) or []
+        emit_where(self.builder, conditions, lambda: tiles(trusting), lambda: tiles(replace(schedule, streams=False)))
+
+    def _are_whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:
+        """What has to hold for all stores to write whole lines; None where they never do."""
+        whole = self._whole_lines(schedule)
+        if whole is None:
+            return None
+        lines = are_multiples(self.builder, whole, schedule.lanes)
+        return [begins_at_line(self.builder, self.buffers.destination), *lines]
 
     def _in_caches(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """By the tiles for whole lines where they would be, if the destination began at one, and in its order."""

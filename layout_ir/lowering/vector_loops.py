@@ -16,7 +16,7 @@ from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.medium_copies import AtLines
+from layout_ir.lowering.medium_copies import AtLines, for_part_of_any_size
 from layout_ir.lowering.panel_guards import PanelGuards
 from layout_ir.lowering.panel_loops import emit_panels
 from layout_ir.lowering.parts import Part, split
@@ -108,7 +108,8 @@ class _Emitter:
         if panel is None:
             self._by_tiles(part.group.boxes)
             return
-        guards = PanelGuards(self.builder, self.buffers, self.schedule, panel.group)
+        schedule = for_part_of_any_size(part, self.schedule, self.buffers.source_size)
+        guards = PanelGuards(self.builder, self.buffers, schedule, panel.group)
         emit_where(
             self.builder,
             [*guards.panels_pay(panel), *guards.one_fits(panel, [part.of_step, *part.of_parts, part.in_step])],
