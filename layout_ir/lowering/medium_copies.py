@@ -126,24 +126,25 @@ def for_any_size(target: Target, usual: Schedule, source: IndexMap, destination:
 
 
 def for_part_of_any_size(part: Part, schedule: Schedule, source_size: int) -> Schedule:
-    """
-    The schedule of a part with unknown extents that panels may move.
-
-    Those of a single box are left to tiles in the caches where those of known extents are, if it is known how far apart
-    the rows are that tiles write. On Granite Rapids NCHW to NHWC of 35 channels, of 1.7 to 12 MiB, is 1.2 times as fast
-    so in the mean of 84 calls, 0.9 to 1.52 times, and as fast as kernels for one size. Otherwise tiles are others than
-    for one size: NHWC to NCHW would be 0.5 to 0.75 times as fast in f32, and 0.5 to 1.35 times in f16.
-    """
+    """The schedule of a part with unknown extents: a single box may be left to tiles longer, as of known ones."""
     large, boxes = schedule.processor.stream_bytes, part.group.boxes
-    if schedule.stream_bytes >= large or len(boxes) > 1 or part.panel is None:
+    if schedule.stream_bytes >= large or not schedule.processor.keeps_medium_tiles:
         return schedule
-    box = part.group.main
+    if len(boxes) > 1 or part.panel is None:
+        return schedule
     inside = replace(schedule, streams=False, prefetches=False, narrows=schedule.has_line_vectors)
-    tile = tile_of(box, inside, source_size)
-    steps = zip(box.axes, tile.extents if tile else (), strict=False)
-    if tile is None or any(is_symbolic(axis.destination_stride) for axis, count in steps if count > 1):
+    box = part.group.main
+    if not _moves_rows_apart(box, inside, source_size) or _waits_for_lines(box, inside, source_size):
         return schedule
-    return schedule if _waits_for_lines(box, inside, source_size) else replace(schedule, parts_bytes=large)
+    return replace(schedule, parts_bytes=large)
+
+
+def _moves_rows_apart(box: Box, schedule: Schedule, source_size: int) -> bool:
+    """Whether tiles take rows more than a line apart to such rows; to and from blocks one side is a sequence."""
+    tile = tile_of(box, schedule, source_size)
+    axes = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1] if tile else []
+    strides = [abs(stride) for axis in axes for stride in (axis.source_stride, axis.destination_stride)]
+    return bool(strides) and all(stride == 1 or is_symbolic(stride) or stride > schedule.lanes for stride in strides)
 
 
 def _writes_lines(part: Part, schedule: Schedule, usual: Schedule, source_size: int) -> bool:

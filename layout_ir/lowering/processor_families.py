@@ -98,6 +98,7 @@ _GRANITE_RAPIDS = replace(
     row_distances=8,
     streams_parts=True,
     medium_bytes_unknown=3 << 19,
+    keeps_medium_tiles=True,
     medium_bytes_of_pads=4 << 20,
 )
 """

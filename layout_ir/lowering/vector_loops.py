@@ -73,7 +73,10 @@ class _Emitter:
 
     def by_steps(self, steps: WholeSteps) -> None:
         """Parts with unknown extents: step by step where these are small, else each part by itself."""
-        guards = PanelGuards(self.builder, self.buffers, self.schedule, steps.group)
+        schedule = self.schedule
+        if len(steps.parts) == 1:
+            schedule = for_part_of_any_size(steps.parts[0], schedule, self.buffers.source_size)
+        guards = PanelGuards(self.builder, self.buffers, schedule, steps.group)
         if steps.together is None:
             self._by_shorter_tiles(steps, guards)
             return
@@ -90,7 +93,7 @@ class _Emitter:
 
         def otherwise() -> None:
             for part in steps.parts:
-                self.by_sizes(part)
+                self.by_sizes(part, guards.schedule)
 
         short, usual = steps.short, steps.usual
         conditions = guards.only_fits(short, usual) if short and usual else None
@@ -102,13 +105,12 @@ class _Emitter:
         filled = replace(self, schedule=replace(inside_of_lines(self.schedule), processor=processor))
         emit_where(self.builder, conditions, lambda: filled.by_panels(short), otherwise)
 
-    def by_sizes(self, part: Part) -> None:
-        """A part with unknown extents: by its panels where a kernel finds that these pay."""
+    def by_sizes(self, part: Part, schedule: Schedule) -> None:
+        """A part with unknown extents: by its panels where a kernel finds that these pay, with the schedule of both."""
         panel = part.panel
         if panel is None:
             self._by_tiles(part.group.boxes)
             return
-        schedule = for_part_of_any_size(part, self.schedule, self.buffers.source_size)
         guards = PanelGuards(self.builder, self.buffers, schedule, panel.group)
         emit_where(
             self.builder,

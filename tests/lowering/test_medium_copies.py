@@ -132,6 +132,24 @@ def test_kernels_for_any_size_compare_it_with_a_limit_of_their_own() -> None:
     assert for_any_size(granite_rapids, usual, *mostly_pads).stream_bytes == 4 * MIB
 
 
+@pytest.mark.parametrize("processor, keeps", [(SAPPHIRE_RAPIDS, False), (GRANITE_RAPIDS, True)])
+@pytest.mark.parametrize("source, destination, channels, rows", [
+    ("NCHW", "NHWC", 35, None),
+    ("NHWC", "NCHW", 35, "h_w"),  # rows as far apart as planes are large
+    ("NCHW", BLOCKS, 35, None),  # two boxes
+    ("NCHW", BLOCKS, 64, None),  # one sequence of lines
+])  # fmt: skip
+def test_kernels_for_any_size_keep_tiles_where_those_for_one_size_do(
+    source: str, destination: str, channels: int, rows: str | None, processor: str, keeps: bool
+) -> None:
+    module = reorder_module(li.layout(source), li.layout(destination), (None, channels, None, None), "f32")
+    _, text = lower_to_c(module, replace(TARGET, processor=processor))
+    body = text.partition("void reorder(")[2]
+    medium, large = 3 * MIB // 2 // 4, MODELS[processor].stream_bytes // 4
+    assert (f">= {large}" in body) == (keeps and destination != BLOCKS)
+    assert (f">= {medium} && {rows} >= 512" in body) == (keeps and rows is not None)
+
+
 def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask_for_these() -> None:
     assert schedule(("onednn:ab", "onednn:ba"), (1501, 1000)) is None
     # rows of whole pages are lines of one set, which has no place for those that are asked for
