@@ -95,6 +95,7 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
 _GRANITE_RAPIDS = replace(
     _SAPPHIRE_RAPIDS,
     asks_for_next_panel=True,
+    asks_for_next_tile=True,
     row_distances=8,
     streams_parts=True,
     medium_bytes_unknown=3 << 19,

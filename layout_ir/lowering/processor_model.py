@@ -149,6 +149,14 @@ class ProcessorModel:
     times as fast so as where they ask for two lines ahead; of wider elements, in tiles of fewer rows, 0.9 to 1.1 times.
     """
 
+    asks_for_next_tile: bool = False
+    """
+    Whether tiles of few rows far apart ask for what the next tile reads along them, and not the one behind that.
+
+    On Granite Rapids NCHW to NHWC in f16 takes 7 or 11 ms for 64 MiB without, from call to call: of 9 shapes with 48 to
+    256 channels it is 1.0 to 1.9 times as fast so. 23 other copies are as fast, 0.94 to 1.04 times.
+    """
+
     stages_lines: bool = False
     """
     Whether tiles write whole lines of a destination that begins inside of one, where rows go on from tile to tile.

@@ -235,7 +235,10 @@ def _between_orders(
     are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
     if _ends_soon(box, tile, along_source) and schedule.processor.asks_second_level:
         return along_destination, PREFETCHED_TILES  # the cache keeps what is used that much later
-    return along_source if has_rows and are_far else along_destination, PREFETCHED_TILES
+    if has_rows and are_far:
+        is_near = schedule.processor.asks_for_next_tile and len(tile.network.loads) < MANY_ROWS
+        return along_source, 1 if is_near else PREFETCHED_TILES
+    return along_destination, PREFETCHED_TILES
 
 
 def _rows_that_end(
