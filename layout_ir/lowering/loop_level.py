@@ -27,6 +27,10 @@ class LoopLevel:
     """Elements of all the rows that a tile reads, of unknown length: if they are short, loads ask behind them all."""
     together_at_most: int = 0
     """How many elements those are at most if they are short; 0: this depends on how far ahead loads ask otherwise."""
+    near: int = 0
+    """The same as `prefetch` for rows that begin at lines or their middles, if that is less; 0 if it is not."""
+    near_unit: int = 0
+    """What `rows_together` is a multiple of where rows do so."""
     steps_apart: int = 0
     """Elements of the source, of unknown number, that lie between a tile and the same one of the next panel."""
     is_asked_for: bool = False

@@ -39,8 +39,11 @@ def place_ahead(
     length = builder.constant(level.rows_together)
     are_short = builder.compare(length, "ule", builder.constant(level.together_at_most or row * rows))
     behind = builder.index((together + (page - 1)) // page * page + page // 2, [length])
-    distance = builder.select(are_short, behind, builder.constant(level.prefetch))
-    return place_behind(builder, tile.network.loads, source, size, distance)
+    ahead = builder.constant(level.prefetch)
+    if level.near:
+        rest = builder.index(together % level.near_unit, [length])
+        ahead = builder.select(builder.compare(rest, "eq", builder.constant(0)), builder.constant(level.near), ahead)
+    return place_behind(builder, loads, source, size, builder.select(are_short, behind, ahead))
 
 
 def written_place_ahead(

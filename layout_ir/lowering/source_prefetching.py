@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.panel_steps import LINE_BYTES
@@ -71,18 +71,32 @@ def with_prefetching(
         axis, tiles = _between_orders(box, tile, levels, schedule, along_source, along_destination)
     ahead = schedule.preferences.prefetch_tiles or tiles
     is_along_rows = is_open and axis == along_source is not None
-    together, most = _rows_of_block(box, tile, levels, schedule) if is_along_rows else (0, 0)
+    block = _rows_of_block(box, tile, levels, schedule) if is_along_rows else _Rows(0)
+    is_near = block.count > 0 and _has_few_rows(tile, schedule)
     return [
         replace(
             level,
             prefetch=ahead * level.step * box.axes[level.axis].source_stride,
-            rows_together=together,
-            together_at_most=most,
+            rows_together=block.together,
+            together_at_most=block.most,
+            near=level.step * box.axes[level.axis].source_stride if is_near else 0,
+            near_unit=block.count * schedule.lanes // 2 if is_near else 0,
         )
         if level.axis == axis and level.is_last
         else level
         for level in levels
     ]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows that follow each other, of which it is not known how long they are."""
+
+    count: int
+    together: int = 0
+    """Their elements."""
+    most: int = 0
+    """How many elements those are at most if rows are short."""
 
 
 def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
@@ -108,6 +122,17 @@ def asks_near(box: Box, tile: Tile, schedule: Schedule) -> bool:
         return False
     rows = [axis.source_stride for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
     return max(rows) >= PAGE_LINES * schedule.lanes and _reads_at_lines(box, tile, schedule)
+
+
+def _asks_for_next(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether a tile of few rows that begin at lines or their middles asks for the next tile's part of them alone."""
+    strides = [axis.source_stride for axis in box.axes if axis.source_stride != 1]
+    return _has_few_rows(tile, schedule) and all(is_multiple(stride, schedule.lanes // 2) for stride in strides)
+
+
+def _has_few_rows(tile: Tile, schedule: Schedule) -> bool:
+    """Whether a tile has so few rows that it asks for less where they begin at lines."""
+    return schedule.processor.asks_for_next_tile and len(tile.network.loads) < MANY_ROWS
 
 
 def _reads_at_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
@@ -165,18 +190,18 @@ def rows_together(box: Box, tile: Tile, whole: Box) -> int:
     return 0 if across is None else tile.extents[across] * box.axes[across].source_stride
 
 
-def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> tuple[int, int]:
+def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> _Rows:
     """
-    Elements of all rows that a block of tiles reads, as in `rows_together`, and up to how many they are short.
+    The rows that a block of tiles reads, as in `rows_together`.
 
-    Both are 0 where the processor does better to ask for what lies behind a tile along its rows.
+    None of them where the processor does better to ask for what lies behind a tile along its rows.
     """
     across = _axis_of_rows(box, tile, box)
     if across is None or schedule.processor.row_distances <= ROW_DISTANCES:
-        return 0, 0
+        return _Rows(0)
     count = max([tile.extents[across], *(level.step for level in levels if level.axis == across)])
     most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * PAGE_LINES * schedule.lanes)
-    return count * box.axes[across].source_stride, most
+    return _Rows(count, count * box.axes[across].source_stride, most)
 
 
 def _axis_of_rows(box: Box, tile: Tile, whole: Box) -> int | None:
@@ -236,8 +261,7 @@ def _between_orders(
     if _ends_soon(box, tile, along_source) and schedule.processor.asks_second_level:
         return along_destination, PREFETCHED_TILES  # the cache keeps what is used that much later
     if has_rows and are_far:
-        is_near = schedule.processor.asks_for_next_tile and len(tile.network.loads) < MANY_ROWS
-        return along_source, 1 if is_near else PREFETCHED_TILES
+        return along_source, 1 if _asks_for_next(box, tile, schedule) else PREFETCHED_TILES
     return along_destination, PREFETCHED_TILES
 
 
