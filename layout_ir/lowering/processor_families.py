@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layout_ir.layouts.panel_costs import PanelCosts
-from layout_ir.lowering.processor_model import ProcessorModel
+from layout_ir.lowering.processor_model import PAGE_LINES, ProcessorModel
 
 ICE_LAKE, SAPPHIRE_RAPIDS, GRANITE_RAPIDS = "ice-lake", "sapphire-rapids", "granite-rapids"
 ZEN_3, ZEN_4 = "zen-3", "zen-4"
@@ -95,7 +95,9 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
 _GRANITE_RAPIDS = replace(
     _SAPPHIRE_RAPIDS,
     asks_for_next_panel=True,
+    far_row_lines=PAGE_LINES // 2,
     asks_for_next_tile=True,
+    crowding_lines=512,
     row_distances=8,
     streams_parts=True,
     medium_bytes_unknown=3 << 19,

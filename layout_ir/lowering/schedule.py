@@ -66,6 +66,9 @@ class Schedule:
     may_be_pages: bool = True
     """Whether a distance that is not known may be one of whole pages, so that rows belong to one set of a cache."""
 
+    may_crowd: bool = False
+    """Whether such a distance may be one at which rows belong to few sets of a second level cache."""
+
     multiples: frozenset[int] = frozenset()
     """Unknown numbers of the plan that a kernel has seen to be multiples of a vector."""
 
@@ -111,6 +114,13 @@ class Schedule:
         if is_symbolic(stride):
             return self.may_be_pages
         return stride != 0 and stride % (PAGE_LINES * self.lanes) == 0
+
+    def are_crowded(self, stride: int) -> bool:
+        """Whether rows of a large source that are a distance of elements apart belong to few sets of a cache."""
+        lines = self.processor.crowding_lines
+        if lines is None or not self.prefetches:
+            return False
+        return self.may_crowd if is_symbolic(stride) else stride != 0 and stride % (lines * self.lanes) == 0
 
     def preferred_axis(self, along_source: int | None, along_destination: int | None) -> int | None:
         """Of two axes the one along which prefetching was chosen; None where the choice is open."""

@@ -42,7 +42,11 @@ def place_ahead(
     ahead = builder.constant(level.prefetch)
     if level.near:
         rest = builder.index(together % level.near_unit, [length])
-        ahead = builder.select(builder.compare(rest, "eq", builder.constant(0)), builder.constant(level.near), ahead)
+        are_near = [
+            builder.compare(rest, "eq", builder.constant(0)),
+            builder.compare(length, "uge", builder.constant(2 * PAGE_LINES * level.near_unit)),
+        ]
+        ahead = builder.select(builder.all_hold(are_near), builder.constant(level.near), ahead)
     return place_behind(builder, loads, source, size, builder.select(are_short, behind, ahead))
 
 

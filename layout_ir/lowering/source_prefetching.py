@@ -124,8 +124,14 @@ def asks_near(box: Box, tile: Tile, schedule: Schedule) -> bool:
     return max(rows) >= PAGE_LINES * schedule.lanes and _reads_at_lines(box, tile, schedule)
 
 
-def _asks_for_next(box: Box, tile: Tile, schedule: Schedule) -> bool:
-    """Whether a tile of few rows that begin at lines or their middles asks for the next tile's part of them alone."""
+def _asks_for_next(box: Box, tile: Tile, schedule: Schedule, rows: int) -> bool:
+    """
+    Whether a tile of few rows that begin at lines or their middles asks for the next tile's part of them alone.
+
+    `rows`: the axis from one row to the next, which are pages apart.
+    """
+    if box.axes[rows].source_stride < PAGE_LINES * schedule.lanes:
+        return False
     strides = [axis.source_stride for axis in box.axes if axis.source_stride != 1]
     return _has_few_rows(tile, schedule) and all(is_multiple(stride, schedule.lanes // 2) for stride in strides)
 
@@ -200,7 +206,7 @@ def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: 
     if across is None or schedule.processor.row_distances <= ROW_DISTANCES:
         return _Rows(0)
     count = max([tile.extents[across], *(level.step for level in levels if level.axis == across)])
-    most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * PAGE_LINES * schedule.lanes)
+    most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * schedule.processor.far_row_lines * schedule.lanes)
     return _Rows(count, count * box.axes[across].source_stride, most)
 
 
@@ -257,11 +263,11 @@ def _between_orders(
     if preferred is not None:
         return preferred, PREFETCHED_TILES
     has_rows = tile.extents[along_destination] > 1
-    are_far = box.axes[along_destination].source_stride >= PAGE_LINES * schedule.lanes
+    are_far = box.axes[along_destination].source_stride >= schedule.processor.far_row_lines * schedule.lanes
     if _ends_soon(box, tile, along_source) and schedule.processor.asks_second_level:
         return along_destination, PREFETCHED_TILES  # the cache keeps what is used that much later
     if has_rows and are_far:
-        return along_source, 1 if _asks_for_next(box, tile, schedule) else PREFETCHED_TILES
+        return along_source, 1 if _asks_for_next(box, tile, schedule, along_destination) else PREFETCHED_TILES
     return along_destination, PREFETCHED_TILES
 
 

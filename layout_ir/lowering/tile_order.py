@@ -36,6 +36,9 @@ MANY_LINES = 4
 KEPT_LINES = 1024
 """Lines of a matrix that the nearest cache may keep while its transpose is written."""
 
+FOLLOWED_ROWS = 32
+"""Rows that a processor reads ahead of by itself."""
+
 LINE_BLOCK = 8
 """Lines along each side of a block of lines that are copied in the caches."""
 
@@ -72,8 +75,16 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
         outer, inner = inner, outer
     is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
     is_in_order = is_collision or _suits_one_order(box, tile, schedule, along_destination, along_source)
-    tiles = 1 if is_in_order else schedule.block_tiles
-    return Order(outer, inner, (tiles, tiles))
+    if is_in_order or crowds_in_blocks(box, tile, schedule, along_destination):
+        return Order(outer, inner)
+    return Order(outer, inner, (schedule.block_tiles, schedule.block_tiles))
+
+
+def crowds_in_blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int) -> bool:
+    """Whether blocks of tiles read more rows than a processor follows by itself, from few sets of a cache."""
+    rows = tile.extents[along_destination]
+    are_more = rows <= FOLLOWED_ROWS < rows * schedule.block_tiles
+    return are_more and schedule.are_crowded(box.axes[along_destination].source_stride)
 
 
 def _order_of_lines(
