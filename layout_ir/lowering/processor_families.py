@@ -98,6 +98,7 @@ _GRANITE_RAPIDS = replace(
     far_row_lines=PAGE_LINES // 2,
     asks_for_next_tile=True,
     crowding_lines=512,
+    one_sequence_bytes=3072,
     row_distances=8,
     streams_parts=True,
     medium_bytes_unknown=3 << 19,

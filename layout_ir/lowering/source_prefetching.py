@@ -170,7 +170,8 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
         if step >= length + lanes:
             unit = step
         parts = walked(parts, step, trips_of(box, level))
-        lines = max(BYTES_ON_THE_WAY // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
+        on_the_way = schedule.processor.one_sequence_bytes if len(parts) == 1 else BYTES_ON_THE_WAY
+        lines = max(on_the_way // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
         ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
         length = longest(parts) - moved_back(box, tile, level) * box.axes[level.axis].source_stride
         if length >= ROW_DISTANCES * ahead:
