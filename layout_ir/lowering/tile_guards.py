@@ -135,7 +135,25 @@ class Guards:
         conditions: list[SSAValue] = []
         if not schedule.trusts_lines and schedule.parts_bytes is not None:
             conditions += self._are_whole_lines(schedule) or []
-        emit_where(self.builder, conditions, lambda: tiles(trusting), lambda: tiles(replace(schedule, streams=False)))
+        emit_where(
+            self.builder,
+            conditions,
+            lambda: self._by_crowds(trusting, tiles),
+            lambda: tiles(replace(schedule, streams=False)),
+        )
+
+    def _by_crowds(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
+        """In another order where rows of the source belong to few sets of a cache."""
+        crowding, crowding_lines = replace(schedule, may_crowd=True), schedule.processor.crowding_lines
+        products: list[int] | None = None
+        if loop_levels(self.box, self.tile, crowding) != loop_levels(self.box, self.tile, schedule):
+            assert crowding_lines is not None
+            products = page_products(self.box, self.tile, crowding_lines * schedule.lanes, self.unknown.symbols)
+        if not products or crowding_lines is None:
+            tiles(schedule)
+            return
+        conditions = are_multiples(self.builder, products, crowding_lines * schedule.lanes)
+        emit_where(self.builder, conditions, lambda: tiles(crowding), lambda: tiles(schedule))
 
     def _are_whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:
         """What has to hold for all stores to write whole lines; None where they never do."""

@@ -12,6 +12,7 @@ from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
+from layout_ir.runtime.module import lower_to_c
 
 
 def explained(processor: str, source: str, destination: str, shape: tuple[int, ...], dtype: str) -> str:
@@ -138,11 +139,37 @@ def test_choices_on_sapphire_rapids(
         ("NCHW", "onednn:nChw16c", (335, 256, 14, 14), "f32", "c_d by 16 (prefetching 3152 elements ahead)"),
         # parts of lines that are all that a line gets
         ("NCHW", PITCHED, (168, 64, 56, 56), "f16", "  streams whole lines\n"),
+        # few rows, pages apart, that begin at lines or their middles: the next tile's part of them alone
+        ("NCHW", "NHWC", (168, 64, 56, 56), "f16", "c_d by 32 inside 64 (prefetching 32 elements ahead)"),
+        ("NCHW", "NHWC", (168, 64, 60, 60), "f16", "c_d by 32 inside 64 (prefetching 32 elements ahead)"),
+        # rows of less than a page
+        ("NCHW", "NHWC", (330, 64, 40, 40), "f16", "c_d by 32 inside 64 (prefetching 64 elements ahead)"),
+        # 64 rows of few sets of a second level cache
+        ("NCHW", "NHWC", (32, 64, 128, 128), "f16", "loops over a by 1, b by 32, c_d by 32 (prefetching "),
+        # one sequence of lines
+        ("onednn:nChw16c", "NCHW", (168, 64, 56, 56), "f16", "c_d by 32 (prefetching 1536 elements ahead)"),
     ],
 )
 def test_choices_on_granite_rapids(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str):
     assert expected in explained(GRANITE_RAPIDS, source, destination, shape, dtype)
     assert expected not in explained(SAPPHIRE_RAPIDS, source, destination, shape, dtype)
+
+
+@pytest.mark.parametrize(("height", "width"), [(58, 58), (57, 57), (113, 111)])
+def test_rows_that_begin_anywhere_are_asked_for_two_tiles_ahead(height: int, width: int):
+    text = explained(GRANITE_RAPIDS, "NCHW", "NHWC", (160, 64, height, width), "f16")
+    assert "c_d by 32 inside 64 (prefetching 64 elements ahead)" in text
+
+
+def test_kernels_for_any_size_find_what_rows_they_read_when_they_run():
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 64, None, None), "f16")
+    for processor in (SAPPHIRE_RAPIDS, GRANITE_RAPIDS):
+        _, text = lower_to_c(module, Target(vector_bytes=64, panels=True, processor=processor))
+        is_granite = processor == GRANITE_RAPIDS
+        # 32 rows that begin at lines or their middles
+        assert ("h_w_x32 % 512 == 0 && h_w_x32 >= 65536 ? 32 : 64" in text) == is_granite
+        # 32 KB from row to row
+        assert ("h_w % 16384 == 0" in text) == is_granite
 
 
 ROWS = ("onednn:abcd", "onednn:acbd")
