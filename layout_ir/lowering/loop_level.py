@@ -28,7 +28,7 @@ class LoopLevel:
     together_at_most: int = 0
     """How many elements those are at most if they are short; 0: this depends on how far ahead loads ask otherwise."""
     near: int = 0
-    """The same as `prefetch` for rows that begin at lines or their middles, if that is less; 0 if it is not."""
+    """The same as `prefetch` for rows, pages apart, that begin at lines or their middles; 0 if it is no other."""
     near_unit: int = 0
     """What `rows_together` is a multiple of where rows do so."""
     steps_apart: int = 0

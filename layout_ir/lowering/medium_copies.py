@@ -122,21 +122,25 @@ def for_any_size(target: Target, usual: Schedule, source: IndexMap, destination:
         return usual
     both_sides = written + read if are_alike and not is_mostly_pads else 2 * written
     least = least * 2 * written // both_sides
-    return replace(usual, stream_bytes=least, parts_bytes=least)
+    kept = processor.stream_bytes if processor.keeps_medium_tiles else None
+    return replace(usual, stream_bytes=least, parts_bytes=least, kept_bytes=kept)
 
 
 def for_part_of_any_size(part: Part, schedule: Schedule, source_size: int) -> Schedule:
-    """The schedule of a part with unknown extents: a single box may be left to tiles longer, as of known ones."""
-    large, boxes = schedule.processor.stream_bytes, part.group.boxes
-    if schedule.stream_bytes >= large or not schedule.processor.keeps_medium_tiles:
-        return schedule
-    if len(boxes) > 1 or part.panel is None:
+    """
+    The schedule of a part with unknown extents: a single box may be left to tiles longer, as of known ones.
+
+    Where it is known how far apart the rows are that tiles write, these are the tiles of known sizes; where it is not,
+    a kernel looks at that (`PanelGuards.is_large`).
+    """
+    boxes = part.group.boxes
+    if schedule.kept_bytes is None or len(boxes) > 1 or part.panel is None:
         return schedule
     inside = replace(schedule, streams=False, prefetches=False, narrows=schedule.has_line_vectors)
     box = part.group.main
     if not _moves_rows_apart(box, inside, source_size) or _waits_for_lines(box, inside, source_size):
         return schedule
-    return replace(schedule, parts_bytes=large)
+    return replace(schedule, parts_bytes=schedule.kept_bytes)
 
 
 def _moves_rows_apart(box: Box, schedule: Schedule, source_size: int) -> bool:

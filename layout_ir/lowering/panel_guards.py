@@ -101,19 +101,23 @@ class PanelGuards:
         )
 
     def is_large(self) -> list[SSAValue]:
-        """Whether the copy is large enough to bypass the caches."""
-        medium, large = (self._is_of(least) for least in (self.schedule.stream_bytes, self.schedule.parts_bytes))
+        """
+        Whether the copy is large enough to bypass the caches.
+
+        That may be later for what tiles write in parts of lines, but where the rows that they write are far apart.
+        """
+        large = self._is_of(self.schedule.parts_bytes)
         if self.schedule.parts_bytes == self.schedule.stream_bytes:
             return large
         tile = tile_of(self.group.main, self.schedule, self.buffers.source_size)
         steps = zip(self.group.main.axes, tile.extents if tile else (), strict=False)
-        rows = {axis.destination_stride for axis, count in steps if count > 1 and is_symbolic(axis.destination_stride)}
-        far = are_as_long(self.builder, [(row, FAR_ROWS_BYTES // self._width) for row in rows])
+        rows = [axis.destination_stride for axis, count in steps if count > 1]
+        far = are_as_long(self.builder, [(row, FAR_ROWS_BYTES // self._width) for row in dict.fromkeys(rows)])
+        medium = self._is_of(self.schedule.stream_bytes)
         return [self.builder.any_holds([*large, *(self.builder.all_hold([*medium, row]) for row in far)])]
 
-    def _is_of(self, least: int | None) -> list[SSAValue]:
+    def _is_of(self, least: int) -> list[SSAValue]:
         """Whether a destination of unknown size has so many bytes."""
-        assert least is not None
         return are_as_long(self.builder, [(self.buffers.cells, least // self._width)])
 
     def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
@@ -134,8 +138,8 @@ class PanelGuards:
         Where panels fit whenever tiles do, these get nothing large, or only what they write whole lines of.
         """
         products, schedule = self._products_beside(panel), self.schedule
-        if products is None and schedule.parts_bytes is not None:
-            schedule = replace(schedule, stream_bytes=schedule.parts_bytes)  # as whole lines as parts of them
+        if products is None:  # whole lines pay no sooner than parts of them, as they are written again
+            schedule = replace(schedule, stream_bytes=schedule.parts_bytes)
         for extent, steps in _least_extents(panel, self._width):
             if is_symbolic(extent) and not all(self._holds(box, extent, steps) for box in self.group.boxes):
                 return schedule
@@ -143,7 +147,7 @@ class PanelGuards:
             return replace(schedule, streams=False, prefetches=False)
         if schedule.parts_bytes == schedule.stream_bytes:
             return replace(schedule, trusts_lines=True)
-        return replace(schedule, parts_bytes=None)  # panels leave smaller ones, of whole lines or not
+        return replace(schedule, leaves_parts=True)
 
     def _holds(self, box: Box, extent: int, steps: int) -> bool:
         """Whether the tile of a box only fits into extents of so many steps."""

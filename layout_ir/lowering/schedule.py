@@ -81,8 +81,14 @@ class Schedule:
     stream_bytes: int = MODELS[ICE_LAKE].stream_bytes
     """Size of a destination from which on it bypasses the caches."""
 
-    parts_bytes: int | None = MODELS[ICE_LAKE].stream_bytes
-    """The same where tiles would write lines in parts; None: never."""
+    parts_bytes: int = MODELS[ICE_LAKE].stream_bytes
+    """The same where tiles would write lines in parts."""
+
+    leaves_parts: bool = False
+    """Whether panels take all that tiles would write in parts of lines past the caches."""
+
+    kept_bytes: int | None = None
+    """Size up to which a single box of unknown extents may stay in the caches, whatever the limits are; None: those."""
 
     block_tiles: int = BLOCK_TILES
     """Tiles along each side of a block."""

@@ -72,7 +72,7 @@ def with_prefetching(
     ahead = schedule.preferences.prefetch_tiles or tiles
     is_along_rows = is_open and axis == along_source is not None
     block = _rows_of_block(box, tile, levels, schedule) if is_along_rows else _Rows(0)
-    is_near = block.count > 0 and _has_few_rows(tile, schedule)
+    is_near = block.count > 0 and ahead > 1 and _has_few_rows(tile, schedule)
     return [
         replace(
             level,
@@ -170,8 +170,8 @@ def read_forward(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
         if step >= length + lanes:
             unit = step
         parts = walked(parts, step, trips_of(box, level))
-        on_the_way = schedule.processor.one_sequence_bytes if len(parts) == 1 else BYTES_ON_THE_WAY
-        lines = max(on_the_way // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
+        on_the_way = schedule.processor.one_sequence_bytes if len(parts) == 1 else None
+        lines = max((on_the_way or BYTES_ON_THE_WAY) // LINE_BYTES // len(parts), LEAST_LINES_AHEAD)
         ahead = _off_pages(-(-max(lines * lanes, mixed) // unit) * unit, unit, lanes)
         length = longest(parts) - moved_back(box, tile, level) * box.axes[level.axis].source_stride
         if length >= ROW_DISTANCES * ahead:
@@ -207,7 +207,8 @@ def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: 
     if across is None or schedule.processor.row_distances <= ROW_DISTANCES:
         return _Rows(0)
     count = max([tile.extents[across], *(level.step for level in levels if level.axis == across)])
-    most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, count * schedule.processor.far_row_lines * schedule.lanes)
+    far = count * schedule.processor.far_row_lines * schedule.lanes
+    most = min(MIXED_BYTES * schedule.lanes // LINE_BYTES, far - 1)
     return _Rows(count, count * box.axes[across].source_stride, most)
 
 

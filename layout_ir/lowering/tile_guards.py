@@ -27,7 +27,14 @@ from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
-from layout_ir.lowering.whole_units import are_multiples, line_products, page_products, row_products, without_factors
+from layout_ir.lowering.whole_units import (
+    are_multiples,
+    line_products,
+    page_products,
+    products_beside,
+    row_products,
+    without_factors,
+)
 
 LONG_TILE = 64
 """
@@ -89,7 +96,7 @@ class Guards:
             builder.compare(length, "ult", builder.constant(FEW_TILES * steps)),
             builder.compare(last, "ult", builder.constant(steps // 2)),
         ]
-        if schedule.streams or schedule.prefetches:
+        if self._may_be_large(schedule):
             conditions.append(builder.negated(self._is_large(schedule)))
         return builder.negated(builder.all_hold(conditions))
 
@@ -101,8 +108,7 @@ class Guards:
         if not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return
-        is_never_large = schedule.parts_bytes is None and self._whole_lines(schedule) is None
-        if is_never_large or not (schedule.streams or schedule.prefetches):
+        if not self._may_be_large(schedule):
             self._in_caches(usual, tiles)
             return
         is_large = self._is_large(schedule)
@@ -110,15 +116,21 @@ class Guards:
             self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: self._in_caches(usual, tiles)
         )
 
+    def _may_be_large(self, schedule: Schedule) -> bool:
+        """Whether there are sizes for which these tiles go past the caches."""
+        if schedule.leaves_parts and self._whole_lines(schedule) is None:
+            return False
+        return schedule.streams or schedule.prefetches
+
     def _is_large(self, schedule: Schedule) -> SSAValue:
         """Whether a destination goes past the caches."""
-        if schedule.parts_bytes == schedule.stream_bytes or not schedule.streams:
-            return self._is_of(schedule.stream_bytes)
-        cases = [] if schedule.parts_bytes is None else [self._is_of(schedule.parts_bytes)]
-        whole = self._are_whole_lines(schedule)
-        if whole is not None:
-            cases.append(self.builder.all_hold([self._is_of(schedule.stream_bytes), *whole]))
-        return self.builder.any_holds(cases)
+        whole = self._are_whole_lines(schedule) if schedule.streams else None
+        if whole is None or (schedule.parts_bytes == schedule.stream_bytes and not schedule.leaves_parts):
+            return self._is_of(schedule.parts_bytes if schedule.streams else schedule.stream_bytes)
+        in_lines = self.builder.all_hold([self._is_of(schedule.stream_bytes), *whole])
+        if schedule.leaves_parts:
+            return in_lines
+        return self.builder.any_holds([self._is_of(schedule.parts_bytes), in_lines])
 
     def _is_of(self, least: int) -> SSAValue:
         """Whether a destination has so many bytes."""
@@ -133,7 +145,7 @@ class Guards:
             return
         trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
         conditions: list[SSAValue] = []
-        if not schedule.trusts_lines and schedule.parts_bytes is not None:
+        if not schedule.trusts_lines and not schedule.leaves_parts:
             conditions += self._are_whole_lines(schedule) or []
         emit_where(
             self.builder,
@@ -144,15 +156,18 @@ class Guards:
 
     def _by_crowds(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """In another order where rows of the source belong to few sets of a cache."""
-        crowding, crowding_lines = replace(schedule, may_crowd=True), schedule.processor.crowding_lines
-        products: list[int] | None = None
-        if loop_levels(self.box, self.tile, crowding) != loop_levels(self.box, self.tile, schedule):
-            assert crowding_lines is not None
-            products = page_products(self.box, self.tile, crowding_lines * schedule.lanes, self.unknown.symbols)
-        if not products or crowding_lines is None:
+        crowding, lines = replace(schedule, may_crowd=True), schedule.processor.crowding_lines
+        levels = loop_levels(self.box, self.tile, schedule)
+        if lines is None or loop_levels(self.box, self.tile, crowding) == levels:
             tiles(schedule)
             return
-        conditions = are_multiples(self.builder, products, crowding_lines * schedule.lanes)
+        steps = zip(self.box.axes, self.tile.extents, strict=True)
+        strides = [axis.source_stride for axis, count in steps if count > 1 and axis.source_stride != 1]
+        rows = products_beside(strides, lines * schedule.lanes, self.unknown.symbols)
+        if rows is None:
+            tiles(schedule)
+            return
+        conditions = are_multiples(self.builder, rows, lines * schedule.lanes)
         emit_where(self.builder, conditions, lambda: tiles(crowding), lambda: tiles(schedule))
 
     def _are_whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:

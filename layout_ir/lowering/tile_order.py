@@ -75,12 +75,12 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
         outer, inner = inner, outer
     is_collision = gathers or _rows_collide(box, tile, schedule.lanes, outer, inner)
     is_in_order = is_collision or _suits_one_order(box, tile, schedule, along_destination, along_source)
-    if is_in_order or crowds_in_blocks(box, tile, schedule, along_destination):
+    if is_in_order or _crowds_in_blocks(box, tile, schedule, along_destination):
         return Order(outer, inner)
     return Order(outer, inner, (schedule.block_tiles, schedule.block_tiles))
 
 
-def crowds_in_blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int) -> bool:
+def _crowds_in_blocks(box: Box, tile: Tile, schedule: Schedule, along_destination: int) -> bool:
     """Whether blocks of tiles read more rows than a processor follows by itself, from few sets of a cache."""
     rows = tile.extents[along_destination]
     are_more = rows <= FOLLOWED_ROWS < rows * schedule.block_tiles

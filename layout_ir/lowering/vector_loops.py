@@ -106,7 +106,7 @@ class _Emitter:
         emit_where(self.builder, conditions, lambda: filled.by_panels(short), otherwise)
 
     def by_sizes(self, part: Part, schedule: Schedule) -> None:
-        """A part with unknown extents: by its panels where a kernel finds that these pay, with the schedule of both."""
+        """A part with unknown extents: by its panels where a kernel finds that these pay; both with this schedule."""
         panel = part.panel
         if panel is None:
             self._by_tiles(part.group.boxes)

@@ -8,12 +8,12 @@ kernel at once never see each other's halves.
 from __future__ import annotations
 
 import os
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from layout_ir.errors import LayoutError
 from layout_ir.runtime.compiler import find_compiler, processor
-from layout_ir.runtime.compiler_flags import LONG_TILE_FLAGS, wanted_flags
+from layout_ir.runtime.compiler_flags import LONG_TILE_FLAGS, LONG_TILE_SHUFFLES, wanted_flags
 
 
 def cache_folder() -> Path:
@@ -69,7 +69,8 @@ def kernel_key(source: str, threads: bool, *others: str) -> str:
     from hashlib import sha256
 
     compiler = find_compiler()
-    flags = *wanted_flags(source, threads), *LONG_TILE_FLAGS  # which units of a text may have
+    of_units = *LONG_TILE_FLAGS, str(LONG_TILE_SHUFFLES)
+    flags = *wanted_flags(source, threads), *of_units
     parts = (source, *compiler.command, compiler.identity, *flags, processor(), *others)
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
@@ -96,7 +97,7 @@ def _compile_into(library: Path, source: str, threads: bool) -> None:
         with TemporaryDirectory(dir=library.parent, prefix=".compiling-") as folder:
             text, built = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
             text.write_text(source, encoding="utf-8")
-            compile_library(find_compiler(), text, built, partial(wanted_flags, threads=threads))
+            compile_library(find_compiler(), text, built, wanted_flags(source, threads))
             os.replace(text, library.with_suffix(".c"))
             os.replace(built, library)
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from layout_ir.errors import LayoutError
@@ -15,44 +14,35 @@ from layout_ir.runtime.compiler_flags import (
     ORDER_FLAG,
     STACK_FLAG,
     THREADS_FLAG,
+    flags_of_unit,
 )
 
 _SHOWN_LINES = 20
 
 
-FlagsOf = Callable[[str], Sequence[str]]
-"""The flags that a C text is wanted to be compiled with."""
-
-
-def compile_library(compiler: Compiler, source: Path, library: Path, flags_of: FlagsOf) -> tuple[str, ...]:
+def compile_library(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
     """
-    Compile the C file `source` to the shared library `library`; returns the flags that were taken for all of it.
+    Compile the C file `source` to the shared library `library`; returns those of the flags that the compiler took.
 
-    A long text is compiled in several units at once, each with its own flags, whose files are put beside the library;
-    or as a whole where that fails. A compiler without OpenMP, or one that does not know the processor, is called again
-    without those flags. Raises `LayoutError` with the command and the compiler's own words when it fails.
+    A long text is compiled in several units at once, whose files are put beside the library, or as a whole where that
+    fails. A compiler without OpenMP, or one that does not know the processor, is called again without those flags.
+    Raises `LayoutError` with the command and the compiler's own words when it fails.
     """
-    text = source.read_text(encoding="utf-8")
-    refused: set[str] = set()
-
-    def taken(unit: str) -> tuple[str, ...]:
-        return tuple(flag for flag in flags_of(unit) if flag not in refused)
-
-    while not _compile_at_once(compiler, text, library, taken):
-        flags = taken(text)
-        status, failure = _run((*compiler.command, *flags, str(source), "-o", str(library)))
+    wanted = flags
+    while not _compile_at_once(compiler, source, library, wanted):
+        status, failure = _run((*compiler.command, *wanted, str(source), "-o", str(library)))
         if status == 0:
-            return flags
-        more = _refused(failure, flags)
-        if not more:
+            return wanted
+        refused = _refused(failure, wanted)
+        if not refused:
             raise LayoutError(failure)
-        refused.update(more)
-    return taken(text)
+        wanted = tuple(flag for flag in wanted if flag not in refused)
+    return wanted
 
 
-def _compile_at_once(compiler: Compiler, source: str, library: Path, flags_of: FlagsOf) -> bool:
+def _compile_at_once(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> bool:
     """Compile a text that is worth it in several units at once; whether that was done."""
-    units = compilation_units(source, processors())
+    units = compilation_units(source.read_text(encoding="utf-8"), processors())
     if len(units) == 1:
         return False
     from concurrent.futures import ThreadPoolExecutor
@@ -62,16 +52,14 @@ def _compile_at_once(compiler: Compiler, source: str, library: Path, flags_of: F
     for path, unit in zip(sources, units, strict=True):
         path.write_text(unit, encoding="utf-8")
 
-    def made(unit: str, *arguments: str) -> bool:
-        return _run((*compiler.command, *flags_of(unit), *arguments))[0] == 0
-
     def is_compiled(unit: str, path: Path, compiled: Path) -> bool:
-        return made(unit, "-c", str(path), "-o", str(compiled))
+        command = (*compiler.command, *flags_of_unit(unit, flags), "-c", str(path), "-o", str(compiled))
+        return _run(command)[0] == 0
 
-    with ThreadPoolExecutor(len(units)) as team:
-        if not all(team.map(is_compiled, units, sources, objects)):
+    with ThreadPoolExecutor(len(units)) as threads:
+        if not all(threads.map(is_compiled, units, sources, objects)):
             return False
-    return made(source, *map(str, objects), "-o", str(library))
+    return _run((*compiler.command, *flags, *map(str, objects), "-o", str(library)))[0] == 0
 
 
 def _refused(message: str, flags: tuple[str, ...]) -> list[str]:
@@ -82,7 +70,7 @@ def _refused(message: str, flags: tuple[str, ...]) -> list[str]:
         STACK_FLAG: ("mtune-ctrl",),
         NATIVE_FLAG: ("march", "native"),
         THREADS_FLAG: ("openmp", "omp"),
-        **{flag: (f"'{flag}'",) for flag in (*LEFT_OUT, *LONG_TILE_FLAGS[1:])},
+        **{flag: (flag,) for flag in (*LEFT_OUT, *LONG_TILE_FLAGS[1:])},
     }
     return [flag for flag, named in signs.items() if flag in flags and any(sign in words for sign in named)]
 

@@ -17,7 +17,8 @@ LEAST_CHARACTERS = 40_000
 """Length of what a unit holds at least, on average: what else a compiler does takes as long as for a tenth of that."""
 
 _MOST_UNITS = 8
-LONG_TILE_EFFORT = 0.55
+
+_LONG_TILE_EFFORT = 0.55
 """How long it takes to compile long tiles by themselves, where it would take 1 among others."""
 
 _HIDDEN = '__attribute__((visibility("hidden"))) '
@@ -65,8 +66,9 @@ def _parted(pieces: Sequence[str], count: int) -> list[list[str]]:
     long = [piece for piece in pieces if is_long_tile(piece)]
     others = [piece for piece in pieces if not is_long_tile(piece)]
     ways = [_balanced(pieces, count)]
-    ways += [_balanced(long, first) + _balanced(others, count - first) for first in range(1, count) if long and others]
-    return min(ways, key=lambda parts: max(map(_effort, parts)))
+    firsts = range(max(1, count - len(others)), min(len(long), count - 1) + 1)
+    ways += [_balanced(long, first) + _balanced(others, count - first) for first in firsts]
+    return min(ways, key=lambda parts: sorted(map(_effort, parts), reverse=True))
 
 
 def _balanced(pieces: Sequence[str], count: int) -> list[list[str]]:
@@ -79,4 +81,4 @@ def _balanced(pieces: Sequence[str], count: int) -> list[list[str]]:
 
 def _effort(part: Sequence[str]) -> float:
     """About how long it takes to compile functions together, in characters."""
-    return sum(map(len, part)) * (LONG_TILE_EFFORT if all(map(is_long_tile, part)) else 1)
+    return sum(map(len, part)) * (_LONG_TILE_EFFORT if all(map(is_long_tile, part)) else 1)

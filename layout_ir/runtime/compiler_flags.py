@@ -84,11 +84,8 @@ def is_long_tile(function: str) -> bool:
 
 def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
     """Flags that a C text is compiled with where the compiler takes them."""
-    tiles = [function for function in source.split("\n}\n") if SHUFFLE in function]
-    if tiles:
-        base = [*(LONG_TILE_FLAGS if all(map(is_long_tile, tiles)) else TILE_FLAGS), *BASE_FLAGS[1:]]
-    else:
-        base = [*BASE_FLAGS, ORDER_FLAG]
+    tiles = _tiles(source)
+    base = [*TILE_FLAGS, *BASE_FLAGS[1:]] if tiles else [*BASE_FLAGS, ORDER_FLAG]
     takes_sizes = TAKES_SIZES.search(source) is not None
     if takes_sizes or any(tile.count(SHUFFLE) >= GREAT_MANY_SHUFFLES for tile in tiles):
         base.append("-fno-ivopts")
@@ -96,4 +93,17 @@ def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
         base.append(LOOPS_FLAG)
     if takes_sizes and "AuthenticAMD" in processor():
         base.append(STACK_FLAG)
-    return (*base, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ()))
+    return flags_of_unit(source, (*base, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ())))
+
+
+def flags_of_unit(unit: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Flags of a part of a text that has others: those for long tiles where it has nothing but such ones."""
+    tiles = _tiles(unit)
+    if flags[: len(TILE_FLAGS)] == TILE_FLAGS and tiles and all(map(is_long_tile, tiles)):
+        return (*LONG_TILE_FLAGS, *flags[len(TILE_FLAGS) :])
+    return flags
+
+
+def _tiles(source: str) -> list[str]:
+    """The functions in which vectors are shuffled."""
+    return [function for function in source.split("\n}\n") if SHUFFLE in function]

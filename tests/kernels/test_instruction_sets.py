@@ -49,7 +49,7 @@ def test_every_level_of_x86_64(level: str, variant: Variant, tmp_path: Path) -> 
     assert ("LAYOUT_STREAM(" in text.partition("void case_0")[2]) == variant.streams
     (tmp_path / "kernels.c").write_text(text)
     flags = ("-O1", "-std=gnu11", "-fPIC", "-shared", f"-march={level}", "-Wall", "-Wextra", "-Werror", "-Wno-psabi")
-    compile_library(find_compiler(), tmp_path / "kernels.c", tmp_path / "kernels.so", lambda _: flags)
+    compile_library(find_compiler(), tmp_path / "kernels.c", tmp_path / "kernels.so", flags)
     library = ctypes.CDLL(str(tmp_path / "kernels.so"))
     for number, case in enumerate(reorders):
         values, expected = source_and_expected(case, number)

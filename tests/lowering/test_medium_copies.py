@@ -145,9 +145,13 @@ def test_kernels_for_any_size_keep_tiles_where_those_for_one_size_do(
     module = reorder_module(li.layout(source), li.layout(destination), (None, channels, None, None), "f32")
     _, text = lower_to_c(module, replace(TARGET, processor=processor))
     body = text.partition("void reorder(")[2]
-    medium, large = 3 * MIB // 2 // 4, MODELS[processor].stream_bytes // 4
+    model = MODELS[processor]
+    medium, large = (model.medium_bytes_unknown or 0) // 4, model.stream_bytes // 4
     assert (f">= {large}" in body) == (keeps and destination != BLOCKS)
+    assert (">= 512" in body) == (keeps and rows is not None)
     assert (f">= {medium} && {rows} >= 512" in body) == (keeps and rows is not None)
+    chosen = replace(TARGET, processor=processor, stream_bytes=MIB)  # one limit for all
+    assert f">= {large}" not in lower_to_c(module, chosen)[1]
 
 
 def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask_for_these() -> None:

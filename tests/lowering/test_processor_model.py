@@ -172,6 +172,21 @@ def test_kernels_for_any_size_find_what_rows_they_read_when_they_run():
         assert ("h_w % 16384 == 0" in text) == is_granite
 
 
+@pytest.mark.parametrize(("shape", "condition"), [
+    ((None, None, None, None), "h_w % 16384 == 0"),  # whatever the channels are
+    ((None, 64, None, 16384), None),  # always
+    ((None, 64, None, 32), "h_x32 % 16384 == 0"),
+])  # fmt: skip
+def test_kernels_for_any_size_compare_what_they_do_not_know(shape: tuple[int | None, ...], condition: str | None):
+    module = reorder_module(layout("NCHW"), layout("NHWC"), shape, "f16")
+    texts = [
+        lower_to_c(module, Target(vector_bytes=64, panels=True, processor=processor))[1]
+        for processor in (SAPPHIRE_RAPIDS, GRANITE_RAPIDS)
+    ]
+    assert [condition is not None and condition in text for text in texts] == [False, condition is not None]
+    assert [f"{condition} &&" in text for text in texts] == [False, False]
+
+
 ROWS = ("onednn:abcd", "onednn:acbd")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -84,8 +83,8 @@ def compiled(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proce
     monkeypatch.setattr(compilation, "processors", lambda: processors)
     text = tmp_path / "kernel.c"
     text.write_text(source)
-    flags_of = partial(compiler_flags.wanted_flags, threads=False)
-    compilation.compile_library(find_compiler(), text, tmp_path / "kernel.so", flags_of)
+    flags = compiler_flags.wanted_flags(source, threads=False)
+    compilation.compile_library(find_compiler(), text, tmp_path / "kernel.so", flags)
     assert (tmp_path / "kernel.so").exists()
     return calls
 
@@ -150,5 +149,11 @@ def test_long_tiles_are_compiled_apart_where_that_is_faster() -> None:
     first, second = compilation_units(tiles + others + whole, 2)
     assert definitions(first) == [f"long_{number}" for number in range(6)]
     assert definitions(second) == [*(f"other_{number}" for number in range(3)), "whole"]
-    flags = [compiler_flags.wanted_flags(unit, False)[0] for unit in (first, second)]
-    assert flags == ["-Og", "-O1"]
+    flags = compiler_flags.wanted_flags(tiles + others + whole, threads=False)
+    assert compiler_flags.flags_of_unit(first, flags) == compiler_flags.wanted_flags(tiles, threads=False)
+    assert "-Og" in compiler_flags.flags_of_unit(first, flags)
+    assert compiler_flags.flags_of_unit(second, flags) == flags == compiler_flags.flags_of_unit(whole, flags)
+    # no unit is empty, however many there may be
+    short = f"\n{OUTLINED}void short(int x) {{\n  {SHUFFLE}();\n}}\n"
+    for processors in range(2, 9):
+        assert all(map(definitions, compilation_units(tiles + short + whole, processors)))

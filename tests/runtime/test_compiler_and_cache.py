@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -86,8 +85,8 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     monkeypatch.setenv("CC", str(fake_compiler(tmp_path, refused)))
     source = tmp_path / "x.c"
     source.write_text(SOURCE)
-    flags_of = partial(wanted_flags, threads=threads)
-    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags_of)
+    flags = wanted_flags(SOURCE, threads)
+    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags)
     assert taken == expected
 
 
@@ -101,7 +100,7 @@ def test_a_flag_for_one_vendor_is_left_out_if_it_is_refused(
     source.write_text("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n".replace("int64_t", "long"))
     flags = wanted_flags("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n", threads=True)
     assert {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG} <= set(flags)
-    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", lambda _: flags)
+    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags)
     assert set(flags) - set(taken) <= {refused, compiler_flags.STACK_FLAG}
     assert (refused in flags) == (refused in set(flags) - set(taken))
     assert not {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG} & set(wanted_flags(SOURCE, threads=False))
@@ -136,7 +135,7 @@ def test_a_compiler_may_not_know_what_can_be_left_out(
     source = tmp_path / "x.c"
     source.write_text(f"void f(void) {{}}\n/*\n{shuffles(number)}*/\n")
     wanted = wanted_flags(source.read_text(), threads=False)
-    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", lambda _: wanted)
+    taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", wanted)
     assert taken == tuple(flag for flag in wanted if flag != refused)
     assert (refused in wanted) == ((refused in compiler_flags.LEFT_OUT) == (number == 1))
 

@@ -20,7 +20,7 @@ def check_alignments(reorders: tuple[Reorder, ...], module: ModuleOp, folder: Pa
     (folder / "kernels.c").write_text(text)
     # compilers take half a minute to improve on vectors that were taken apart
     flags = ("-O0", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *flags)
-    compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", lambda _: (*flags, "-Wno-psabi"))
+    compile_library(find_compiler(), folder / "kernels.c", folder / "kernels.so", (*flags, "-Wno-psabi"))
     library = ctypes.CDLL(str(folder / "kernels.so"))
     for number, case in enumerate(reorders):
         values, expected = source_and_expected(case, number)

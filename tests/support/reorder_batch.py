@@ -120,7 +120,7 @@ def kernels(module: ModuleOp, folder: Path, *flags: str) -> list[Run]:
     """Every function of a lowered module, in this processor's registers, compiled with further flags."""
     source, library = folder / "batch.c", folder / "batch.so"
     source.write_text(text_for_this_processor(module))
-    compile_library(find_compiler(), source, library, lambda _: (*FLAGS, *flags))
+    compile_library(find_compiler(), source, library, (*FLAGS, *flags))
     loaded = ctypes.CDLL(str(library))
     return [_kernel(loaded[name]) for name in case_texts(module)]
 
