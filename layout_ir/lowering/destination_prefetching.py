@@ -22,7 +22,7 @@ from layout_ir.lowering.line_sequences import (
     walked,
 )
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 
 FORWARD_DISTANCES = 4

@@ -12,7 +12,7 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import TOLERATED_OVERLAP, Tile, walked_cells
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 from layout_ir.lowering.shared_loops import parallel
 from layout_ir.lowering.source_prefetching import with_prefetching

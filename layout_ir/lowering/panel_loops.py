@@ -32,7 +32,7 @@ from layout_ir.lowering.panel_requests import (
     line_behind,
     sequence_ahead,
 )
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import MANY_ROWS, asks_near, read_forward, rows_together
 from layout_ir.lowering.tile_loops import TileEmitter

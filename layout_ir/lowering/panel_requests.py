@@ -26,7 +26,7 @@ from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.next_panel import NextPanel
 from layout_ir.lowering.picked_lines import picks_from_lines
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.row_lines import RowLines
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import MANY_ROWS

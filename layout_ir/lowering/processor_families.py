@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layout_ir.layouts.panel_costs import PanelCosts
-from layout_ir.lowering.processor_model import PAGE_LINES, ProcessorModel
+from layout_ir.lowering.processor_model import ProcessorModel
+from layout_ir.lowering.request_model import PAGE_LINES
 
 ICE_LAKE, SAPPHIRE_RAPIDS, GRANITE_RAPIDS = "ice-lake", "sapphire-rapids", "granite-rapids"
 ZEN_3, ZEN_4 = "zen-3", "zen-4"

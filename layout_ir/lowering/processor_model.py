@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts
-
-PAGE_LINES = 64
-"""Lines of a page, which are also those after which the sets of a first level cache repeat, on all of them."""
+from layout_ir.lowering.request_model import RequestModel
 
 
 @dataclass(frozen=True)
-class ProcessorModel:
+class ProcessorModel(RequestModel):
     """How copies are made for one family of processors."""
 
     stream_bytes: int = 24 << 20
@@ -59,119 +57,12 @@ class ProcessorModel:
     147 of 2 to 4 MiB would be 1.05 times as fast, 0.59 to 4.4 times.
     """
 
-    asks_second_level: bool = False
-    """
-    Whether lines of a source in memory are asked for into a second level cache, and not into the first; and those of a
-    large destination that a copy only writes parts of.
-
-    A request for a first level cache takes a place there until the line has come from memory. Zen 4 has so few that
-    loads wait for them, while its second level has many more, and looks ahead by itself as well: 1.2 times as fast in
-    the mean of the benchmark, up to 2, and rows of bytes with gaps between them are written 1.1 times as fast. On
-    Emerald Rapids streaming stores need the same places: 1.03 times as fast in the mean, 0.88 to 1.23, and as fast
-    where a third level cache holds the source. On Ice Lake asking for it so is as fast or slightly slower.
-    """
-
-    asks_times: int = 1
-    """
-    How many times a tile asks the second level cache for a line of the source.
-
-    Zen 4 does not always grant a request, and often one that is made again at once: four are 1.09 times as fast as one
-    in the mean of the benchmark, up to 1.75 times where tiles write many rows; with two threads 1.04 times. Copies
-    inside of lines are 0.9 times as fast with them, and ask once.
-    """
-
-    asks_for_destination: bool = True
-    """
-    Whether tiles in the caches ask for lines of the destination that later ones write.
-
-    Ice Lake's stores wait for them otherwise; Zen 4 is 1.05 times as fast without, in the mean at 1 MiB.
-    """
-
-    asks_for_ends: bool = False
-    """
-    Whether panels, and tiles of many rows with gaps behind them, ask for the lines that they only write parts of.
-
-    Such rows, inside of lines, are written 1.5 times as fast by panels on Zen 4, 1.1 times by tiles that transpose,
-    and up to 1.2 times between whole lines that are copied; not known of Ice Lake.
-    """
-
-    asks_across_gaps: bool = False
-    """
-    Whether tiles that copy rows with gaps behind them ask for the same parts of later rows, and for both lines in which
-    a vector may lie; out of the caches as if to read them.
-
-    On Sapphire Rapids rows of 56 elements are written 1.5 to 1.7 times as fast so as without asking, and 1.1 to 1.3
-    times as if lines were asked for to be written. In the caches 1.04 to 2 times as fast as where lines are asked for
-    at a distance that leads from a row to a gap, or not at all.
-    """
-
-    row_distances: int = 2
-    """
-    How many distances ahead the rows that a tile reads are long, at least, where it asks for what lies behind it along
-    them rather than for the rows that follow all of them: behind the end of a row lies what has been read.
-
-    On Zen 4, which keeps what is asked for in a second level cache, 59 copies of planes of 13 x 13 to 55 x 55 are 1.6
-    times as fast with 8 as with 2, in the mean. Of 144 others, 18 change between 16 and 128: 1.1 times as fast.
-    """
-
-    asks_for_next_panel: bool = False
-    """
-    Whether a panel asks for the rows of the source that the next one takes while it is written; and before, where all
-    panels read one sequence of lines.
-
-    Zen 4 reads and writes at the same time then: rows in reverse order of axes are 1.05 to 1.5 times as fast. Ice Lake
-    is slower, down to 0.65 times, where it writes short runs: these need the same buffers of lines. On Granite Rapids
-    reversals of bytes are 1.3 to 1.4 times as fast.
-    """
-
     picks_by_panels: bool = False
     """
     Whether copies that pick few elements out of each line of a sequence that they read go through panels.
 
     On Zen 4 those of 3 and 4 channels out of 16 are 1.14 to 1.3 times as fast, in f32 and f16; on Granite Rapids, of 1
     to 4 bytes, 0.8 to 0.93 times.
-    """
-
-    asks_line_behind: bool = False
-    """
-    Whether panels ask for one line more than those of the next panel along the rows of the source, not for its first.
-
-    From a source that begins inside of a line Zen 4 takes NCHW to NHWC so 1.2 to 1.7 times as fast, and to blocks of 32
-    channels 1.1 times; from others 0.98 times. Measured on no other processor.
-    """
-
-    asks_near_in_far_rows: bool = False
-    """
-    Whether panels whose tiles read 64 rows that begin at lines, a page or more apart, ask for the next line of each
-    alone, and in a second level cache.
-
-    On Emerald Rapids, of whose first level cache such rows take a few sets, permutations of bytes are 1.04 to 1.17
-    times as fast so as where they ask for two lines ahead; of wider elements, in tiles of fewer rows, 0.9 to 1.1 times.
-    """
-
-    one_sequence_bytes: int | None = None
-    """
-    Bytes ahead of which tiles ask for the source where all that they read is one sequence of lines; None: as usual.
-
-    With 3072 on Granite Rapids 83 copies of the benchmark are 1.04 times as fast in the mean, 0.94 to 1.13 times.
-    """
-
-    far_row_lines: int = PAGE_LINES
-    """
-    Lines from one row of a tile to the next from which on blocks of tiles ask for what lies behind along the rows.
-
-    On Granite Rapids NCHW to NHWC of planes of 2 to 4 KB is 1.0 to 1.66 times as fast in f16 if these are far already,
-    and as fast in f32; of planes of 1 KB 0.89 times.
-    """
-
-    asks_for_next_tile: bool = False
-    """
-    Whether tiles of few rows, pages apart, which begin at lines or their middles, ask for what the next tile reads
-    along them, and not the one behind that.
-
-    On Granite Rapids NCHW to NHWC in f16 takes 7 or 11 ms for 64 MiB without, from call to call: of 12 shapes with 48
-    to 256 channels it is 1.0 to 1.9 times as fast so. Planes that begin elsewhere in lines would be 0.36 to 0.55 times
-    as fast; 23 copies of other layouts are as fast, 0.94 to 1.04 times.
     """
 
     stages_lines: bool = False

@@ -16,7 +16,8 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.processor_families import ICE_LAKE, MODELS
-from layout_ir.lowering.processor_model import PAGE_LINES, ProcessorModel
+from layout_ir.lowering.processor_model import ProcessorModel
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.target import NO_PREFERENCES, Preferences, Target
 
 SEGMENT_BYTES = 16

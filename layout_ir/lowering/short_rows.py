@@ -20,7 +20,7 @@ from layout_ir.lowering.destination_prefetching import MIXED_LINES
 from layout_ir.lowering.line_sequences import BYTES_ON_THE_WAY
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.source_prefetching import MIXED_BYTES
 

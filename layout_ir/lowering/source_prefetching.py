@@ -23,7 +23,7 @@ from layout_ir.lowering.line_sequences import (
 )
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_rows import NextRows, next_rows
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 
 PREFETCHED_TILES = 2

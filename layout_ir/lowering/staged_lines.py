@@ -22,7 +22,7 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.shared_loops import parallel
 

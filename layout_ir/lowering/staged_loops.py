@@ -17,7 +17,7 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.line_runs import LineRuns, elements_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.tile_loops import TileEmitter, tile_place

@@ -23,8 +23,8 @@ from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.processor_model import PAGE_LINES
 from layout_ir.lowering.quantities import Unknown
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
 from layout_ir.lowering.whole_units import (
@@ -124,9 +124,12 @@ class Guards:
 
     def _is_large(self, schedule: Schedule) -> SSAValue:
         """Whether a destination goes past the caches."""
-        whole = self._are_whole_lines(schedule) if schedule.streams else None
-        if whole is None or (schedule.parts_bytes == schedule.stream_bytes and not schedule.leaves_parts):
-            return self._is_of(schedule.parts_bytes if schedule.streams else schedule.stream_bytes)
+        has_one_limit = schedule.parts_bytes == schedule.stream_bytes and not schedule.leaves_parts
+        if has_one_limit or not schedule.streams:
+            return self._is_of(schedule.stream_bytes)
+        whole = self._are_whole_lines(schedule)
+        if whole is None:
+            return self._is_of(schedule.parts_bytes)
         in_lines = self.builder.all_hold([self._is_of(schedule.stream_bytes), *whole])
         if schedule.leaves_parts:
             return in_lines

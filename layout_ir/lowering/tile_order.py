@@ -12,7 +12,7 @@ from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import rows_of, shared_row
-from layout_ir.lowering.processor_model import PAGE_LINES
+from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines
 
 COLLIDING_ROWS = 64
