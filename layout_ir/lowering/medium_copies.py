@@ -13,7 +13,7 @@ from layout_ir.lowering.loop_order import PADS, loop_levels
 from layout_ir.lowering.parts import Part, split
 from layout_ir.lowering.processor_families import MODELS
 from layout_ir.lowering.processor_model import ProcessorModel
-from layout_ir.lowering.schedule import Schedule, choose_schedule
+from layout_ir.lowering.schedule import Schedule, axes_of_tile, choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 
@@ -146,7 +146,7 @@ def for_part_of_any_size(part: Part, schedule: Schedule, source_size: int) -> Sc
 def _moves_rows_apart(box: Box, schedule: Schedule, source_size: int) -> bool:
     """Whether tiles take rows more than a line apart to such rows; to and from blocks one side is a sequence."""
     tile = tile_of(box, schedule, source_size)
-    axes = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1] if tile else []
+    axes = axes_of_tile(box, tile) if tile else []
     strides = [abs(stride) for axis in axes for stride in (axis.source_stride, axis.destination_stride)]
     return bool(strides) and all(stride == 1 or is_symbolic(stride) or stride > schedule.lanes for stride in strides)
 

@@ -28,10 +28,10 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.picked_lines import picks_from_lines
-from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.schedule import Schedule, axes_of_tile
 from layout_ir.lowering.several_registers import takes_many_registers
 from layout_ir.lowering.tile_choice import tile_of
-from layout_ir.lowering.tile_guards import are_as_long
+from layout_ir.lowering.tile_guards import are_as_long, is_as_large
 from layout_ir.lowering.whole_units import line_products, rest_of_division
 
 SHARES = 100
@@ -106,19 +106,14 @@ class PanelGuards:
 
         That may be later for what tiles write in parts of lines, but where the rows that they write are far apart.
         """
-        large = self._is_of(self.schedule.parts_bytes)
+        large = is_as_large(self.builder, self.buffers, self.schedule.parts_bytes)
         if self.schedule.parts_bytes == self.schedule.stream_bytes:
-            return large
+            return [large]
         tile = tile_of(self.group.main, self.schedule, self.buffers.source_size)
-        steps = zip(self.group.main.axes, tile.extents if tile else (), strict=False)
-        rows = [axis.destination_stride for axis, count in steps if count > 1]
+        rows = [axis.destination_stride for axis in axes_of_tile(self.group.main, tile)] if tile else []
         far = are_as_long(self.builder, [(row, FAR_ROWS_BYTES // self._width) for row in dict.fromkeys(rows)])
-        medium = self._is_of(self.schedule.stream_bytes)
-        return [self.builder.any_holds([*large, *(self.builder.all_hold([*medium, row]) for row in far)])]
-
-    def _is_of(self, least: int) -> list[SSAValue]:
-        """Whether a destination of unknown size has so many bytes."""
-        return are_as_long(self.builder, [(self.buffers.cells, least // self._width)])
+        medium = is_as_large(self.builder, self.buffers, self.schedule.stream_bytes)
+        return [self.builder.any_holds([large, *(self.builder.all_hold([medium, row]) for row in far)])]
 
     def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
         """Whether a kernel can take one of some panels; `others` need smaller extents where they differ at all."""

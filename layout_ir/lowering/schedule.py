@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel_steps import LINE_BYTES
-from layout_ir.layouts.plan import Box
+from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.processor_families import ICE_LAKE, MODELS
@@ -221,6 +221,11 @@ def covers_whole_lines(box: Box, tile: Tile, lanes: int) -> bool:
         line in covered and all(line + lane in covered for lane in range(lanes))
         for line in {offset // lanes * lanes for offset in covered}
     )
+
+
+def axes_of_tile(box: Box, tile: Tile) -> list[Axis]:
+    """The axes of which a tile takes more than one step."""
+    return [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
 
 
 def line_starts(box: Box, tile: Tile) -> list[int]:

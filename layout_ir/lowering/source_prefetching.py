@@ -24,7 +24,7 @@ from layout_ir.lowering.line_sequences import (
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_rows import NextRows, next_rows
 from layout_ir.lowering.request_model import PAGE_LINES
-from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.schedule import Schedule, axes_of_tile
 
 PREFETCHED_TILES = 2
 """How many tiles ahead the source is asked for, where it is not read forward."""
@@ -120,7 +120,7 @@ def asks_near(box: Box, tile: Tile, schedule: Schedule) -> bool:
     is_open = schedule.preferences.prefetch_tiles is None
     if not is_open or not schedule.processor.asks_near_in_far_rows or len(tile.network.loads) < MANY_ROWS:
         return False
-    rows = [axis.source_stride for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
+    rows = [axis.source_stride for axis in axes_of_tile(box, tile)]
     return max(rows) >= PAGE_LINES * schedule.lanes and _reads_at_lines(box, tile, schedule)
 
 

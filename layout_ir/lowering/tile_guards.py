@@ -25,7 +25,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.request_model import PAGE_LINES
-from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.schedule import Schedule, axes_of_tile
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
 from layout_ir.lowering.whole_units import (
     are_multiples,
@@ -96,7 +96,7 @@ class Guards:
             builder.compare(length, "ult", builder.constant(FEW_TILES * steps)),
             builder.compare(last, "ult", builder.constant(steps // 2)),
         ]
-        if self._may_be_large(schedule):
+        if self._may_leave_caches(schedule):
             conditions.append(builder.negated(self._is_large(schedule)))
         return builder.negated(builder.all_hold(conditions))
 
@@ -108,7 +108,7 @@ class Guards:
         if not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return
-        if not self._may_be_large(schedule):
+        if not self._may_leave_caches(schedule):
             self._in_caches(usual, tiles)
             return
         is_large = self._is_large(schedule)
@@ -116,7 +116,7 @@ class Guards:
             self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: self._in_caches(usual, tiles)
         )
 
-    def _may_be_large(self, schedule: Schedule) -> bool:
+    def _may_leave_caches(self, schedule: Schedule) -> bool:
         """Whether there are sizes for which these tiles go past the caches."""
         if schedule.leaves_parts and self._whole_lines(schedule) is None:
             return False
@@ -126,19 +126,14 @@ class Guards:
         """Whether a destination goes past the caches."""
         has_one_limit = schedule.parts_bytes == schedule.stream_bytes and not schedule.leaves_parts
         if has_one_limit or not schedule.streams:
-            return self._is_of(schedule.stream_bytes)
+            return is_as_large(self.builder, self.buffers, schedule.stream_bytes)
         whole = self._are_whole_lines(schedule)
         if whole is None:
-            return self._is_of(schedule.parts_bytes)
-        in_lines = self.builder.all_hold([self._is_of(schedule.stream_bytes), *whole])
+            return is_as_large(self.builder, self.buffers, schedule.parts_bytes)
+        in_lines = self.builder.all_hold([is_as_large(self.builder, self.buffers, schedule.stream_bytes), *whole])
         if schedule.leaves_parts:
             return in_lines
-        return self.builder.any_holds([self._is_of(schedule.parts_bytes), in_lines])
-
-    def _is_of(self, least: int) -> SSAValue:
-        """Whether a destination has so many bytes."""
-        limit = least // element_type_of(self.buffers.source.type).bytes
-        return self.builder.compare(self.builder.constant(self.buffers.cells), "uge", self.builder.constant(limit))
+        return self.builder.any_holds([is_as_large(self.builder, self.buffers, schedule.parts_bytes), in_lines])
 
     def _large(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """Past the caches where all stores write whole lines."""
@@ -164,8 +159,7 @@ class Guards:
         if lines is None or loop_levels(self.box, self.tile, crowding) == levels:
             tiles(schedule)
             return
-        steps = zip(self.box.axes, self.tile.extents, strict=True)
-        strides = [axis.source_stride for axis, count in steps if count > 1 and axis.source_stride != 1]
+        strides = [axis.source_stride for axis in axes_of_tile(self.box, self.tile) if axis.source_stride != 1]
         rows = products_beside(strides, lines * schedule.lanes, self.unknown.symbols)
         if rows is None:
             tiles(schedule)
@@ -260,6 +254,12 @@ def are_as_long(builder: LoopBuilder, lengths: Sequence[tuple[int, int]]) -> lis
         for length, least in lengths
         if is_symbolic(length)
     ]
+
+
+def is_as_large(builder: LoopBuilder, buffers: Buffers, least: int) -> SSAValue:
+    """Whether the destination has so many bytes."""
+    limit = least // element_type_of(buffers.source.type).bytes
+    return builder.compare(builder.constant(buffers.cells), "uge", builder.constant(limit))
 
 
 def emit_where(

@@ -13,7 +13,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.schedule import line_starts
+from layout_ir.lowering.schedule import axes_of_tile, line_starts
 
 
 def line_products(box: Box, tile: Tile, lanes: int, symbols: Symbols) -> list[int] | None:
@@ -31,8 +31,7 @@ def row_products(box: Box, lanes: int, symbols: Symbols) -> list[int] | None:
 
 def page_products(box: Box, tile: Tile, page: int, symbols: Symbols) -> list[int] | None:
     """Numbers that must be multiples of a page for rows an unknown distance apart to be; None where they never are."""
-    rows = [axis for axis, steps in zip(box.axes, tile.extents, strict=True) if steps > 1]
-    strides = [stride for axis in rows for stride in (axis.source_stride, axis.destination_stride)]
+    strides = [stride for axis in axes_of_tile(box, tile) for stride in (axis.source_stride, axis.destination_stride)]
     return products_beside([stride for stride in strides if is_symbolic(stride)], page, symbols)
 
 

@@ -60,7 +60,7 @@ def cached_library(source: str, *, threads: bool = False, refresh: bool = False)
     """
     library = cache_folder() / f"{kernel_key(source, threads)}.so"
     if refresh or not (library.exists() and library.with_suffix(".c").exists()):
-        _compile_into(library, source, threads)
+        _compile_into(library, source, wanted_flags(source, threads))
     return library
 
 
@@ -69,8 +69,7 @@ def kernel_key(source: str, threads: bool, *others: str) -> str:
     from hashlib import sha256
 
     compiler = find_compiler()
-    of_units = *LONG_TILE_FLAGS, str(LONG_TILE_SHUFFLES)
-    flags = *wanted_flags(source, threads), *of_units
+    flags = *wanted_flags(source, threads), *LONG_TILE_FLAGS, str(LONG_TILE_SHUFFLES)  # units may have others
     parts = (source, *compiler.command, compiler.identity, *flags, processor(), *others)
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
@@ -88,7 +87,7 @@ def keep_text(path: Path, text: str) -> None:
         raise LayoutError(f"cannot write to the kernel cache {path.parent}: {error.strerror}") from None
 
 
-def _compile_into(library: Path, source: str, threads: bool) -> None:
+def _compile_into(library: Path, source: str, flags: tuple[str, ...]) -> None:
     from tempfile import TemporaryDirectory
 
     from layout_ir.runtime.compilation import compile_library
@@ -97,7 +96,7 @@ def _compile_into(library: Path, source: str, threads: bool) -> None:
         with TemporaryDirectory(dir=library.parent, prefix=".compiling-") as folder:
             text, built = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
             text.write_text(source, encoding="utf-8")
-            compile_library(find_compiler(), text, built, wanted_flags(source, threads))
+            compile_library(find_compiler(), text, built, flags)
             os.replace(text, library.with_suffix(".c"))
             os.replace(built, library)
     except OSError as error:
