@@ -15,7 +15,7 @@ from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
-from layout_ir.lowering.filled_apart import filled_apart
+from layout_ir.lowering.filled_apart import filled_apart, parts_with_tiles
 from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -24,6 +24,22 @@ from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.shared_loops import keeps_lines_apart
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_loops import TileEmitter
+
+DEAR_WALK = {Side.SOURCE: 1.1, Side.DESTINATION: 1.6}
+"""
+By how many more instructions for a cell, at most, boxes in the caches go together that share lines of a side.
+
+Inside of common loops there may be no tile, or a shorter one. On Granite Rapids, of 508 random reorders to and from
+blocks with such boxes, the 9 above the first limit would be 0.57 times as fast together as one by one in the mean, the
+24 above the second one 0.77 times, and all others are 1.05 times as fast.
+"""
+
+SMALL_PART = 16
+"""
+Boxes in the caches that read the same lines go one by one where all but one have less than one in so many cells.
+
+With these remainders in between, 40 reorders to blocks would be 0.95 times as fast in the mean, 0.49 to 1.27 times.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,12 +58,7 @@ class TiledWalk:
     def cost(self) -> float:
         """Estimated instructions for a cell."""
         boxes = [self.walk.inner(position) for position in range(len(self.tiles))]
-        costs = [
-            WORTHWHILE if tile is None else tile.cost * walked_cells(box, tile)
-            for box, tile in zip(boxes, self.tiles, strict=True)
-        ]
-        cells = [box.cells for box in boxes]
-        return sum(cost * count for cost, count in zip(costs, cells, strict=True)) / sum(cells)
+        return _cost_of(list(zip(boxes, self.tiles, strict=True)))
 
     def tile(self, position: int) -> Tile | None:
         """The tile of a box, as one of the box with its common axes."""
@@ -104,7 +115,26 @@ def _best_walk(
         tiled = None if found is None else _tiled(found[0], schedule, source_size, writes_pads)
         if found is not None and tiled is not None and (best is None or tiled.cost < best[0].cost):
             best = tiled, found[1]
+    if best is None or (schedule.narrows and not _pays(best[0], together, schedule, source_size, writes_pads)):
+        return None
     return best
+
+
+def _pays(tiled: TiledWalk, together: Sharing, schedule: Schedule, source_size: int, writes_pads: bool) -> bool:
+    """Whether boxes in the caches are faster together than one by one."""
+    cells = [box.cells for box in together.boxes]
+    if together.side is Side.SOURCE and (sum(cells) - max(cells)) * SMALL_PART <= sum(cells):
+        return False
+    parts = [parts_with_tiles(box, schedule, source_size, writes_pads) for box in together.boxes]
+    alone = _cost_of([part for found in parts for part in found])
+    return tiled.cost <= DEAR_WALK[together.side] * alone
+
+
+def _cost_of(parts: Sequence[tuple[Box, Tile | None]]) -> float:
+    """Estimated instructions for a cell of boxes with their tiles."""
+    costs = [WORTHWHILE if tile is None else tile.cost * walked_cells(box, tile) for box, tile in parts]
+    cells = [box.cells for box, _ in parts]
+    return sum(cost * count for cost, count in zip(costs, cells, strict=True)) / sum(cells)
 
 
 def emit_walk(builder: LoopBuilder, tiled: TiledWalk, buffers: Buffers, schedule: Schedule) -> None:
