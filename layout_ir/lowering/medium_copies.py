@@ -60,16 +60,21 @@ def schedule_at_lines(
 
 def _is_medium(plan: CopyPlan, processor: ProcessorModel, element_bytes: int, cells: int, elements: int) -> bool:
     """Whether a plan's size alone lets it go past the caches, although it is not large."""
-    is_mostly_pads = _is_mostly_pads(cells, elements)
-    least = processor.medium_bytes_of_pads if is_mostly_pads else processor.medium_bytes
-    if least is None or cells * element_bytes >= processor.stream_bytes:
+    least = processor.medium_bytes
+    if least is None or cells * element_bytes >= processor.stream_bytes or _is_mostly_pads(cells, elements):
         return False
-    both_sides = 2 * cells if is_mostly_pads else cells + _elements_fetched(plan, element_bytes)
+    both_sides = cells + _elements_fetched(plan, element_bytes)
     return both_sides * element_bytes // 2 >= least  # smaller ones share a near cache
 
 
 def _is_mostly_pads(cells: int, elements: int) -> bool:
-    """Whether a destination of so many cells is pads above all."""
+    """
+    Whether a destination of so many cells is pads above all.
+
+    Such copies only write: how a third level cache that is shared with others keeps up with memory decides about them.
+    Past the caches 850 copies of random shapes, of 4 to 24 MiB, have been 0.91 times as fast in the mean on Granite
+    Rapids, 0.53 to 6.9 times, and on another day 520 of 4 to 20 MiB 1.18 times.
+    """
     return PADS * elements < cells
 
 
@@ -116,11 +121,12 @@ def for_any_size(target: Target, usual: Schedule, source: IndexMap, destination:
     processor = MODELS[target.processor]
     written, read = destination.cell_count, source.cell_count
     are_alike = source.unknown == destination.unknown  # so that only what is known differs
-    is_mostly_pads = are_alike and _is_mostly_pads(written, source.size)
-    least = processor.medium_bytes_of_pads if is_mostly_pads else processor.medium_bytes_unknown
+    least = processor.medium_bytes_unknown
     if least is None or target.stream_bytes is not None or target.threads or not target.panels:
         return usual
-    both_sides = written + read if are_alike and not is_mostly_pads else 2 * written
+    if are_alike and _is_mostly_pads(written, source.size):
+        return usual
+    both_sides = written + read if are_alike else 2 * written
     least = least * 2 * written // both_sides
     kept = processor.stream_bytes if processor.keeps_medium_tiles else None
     return replace(usual, stream_bytes=least, parts_bytes=least, kept_bytes=kept)

@@ -104,7 +104,6 @@ _GRANITE_RAPIDS = replace(
     streams_parts=True,
     medium_bytes_unknown=3 << 19,
     keeps_medium_tiles=True,
-    medium_bytes_of_pads=4 << 20,
 )
 """
 Measured from and to memory. All axes reversed, bytes are 1.3 to 1.4 times as fast where the next panel is asked for; of

@@ -48,15 +48,6 @@ class ProcessorModel(RequestModel):
     1.11 times as fast as those for one size, without.
     """
 
-    medium_bytes_of_pads: int | None = None
-    """
-    The same for a destination that is pads above all; None where it stays in the caches as small ones do.
-
-    On Granite Rapids 284 copies of random shapes, of which 4 to 200 times as much is written as read, are 1.29 times as
-    fast so in the mean where they write 8 to 20 MiB, 0.68 to 3.9 times; 236 of 4 to 8 MiB 1.09 times, 0.58 to 10 times.
-    147 of 2 to 4 MiB would be 1.05 times as fast, 0.59 to 4.4 times.
-    """
-
     picks_by_panels: bool = False
     """
     Whether copies that pick few elements out of each line of a sequence that they read go through panels.
