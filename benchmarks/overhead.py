@@ -32,7 +32,8 @@ CALLS = 2000
 
 def call_overhead() -> list[dict[str, Any]]:
     """
-    Seconds of `kernel(source, destination)` from Python on tiny tensors, of the bare function and of oneDNN's; medians.
+    Seconds of `kernel(source, destination)` from Python on tiny tensors, of a call that `kernel.ready` has checked
+    before, of the bare function and of oneDNN's; medians.
 
     oneDNN's `execute` is called from C like our bare function, and left out where it is not installed.
     """
@@ -54,7 +55,10 @@ def call_overhead() -> list[dict[str, Any]]:
         bare = kernel_contestant(kernel, 1, buffers)
         wrapped = median(_seconds(lambda: kernel(source, destination)) for _ in range(9))  # noqa: B023
         alone = median(bare.seconds(CALLS) for _ in range(9)) / CALLS
+        call = kernel.ready(source, destination)
+        ready = median(_seconds(call) for _ in range(9))
         row = {"shape": shape, "call_seconds": wrapped, "bare_seconds": alone, "overhead": wrapped - alone}
+        row["ready_seconds"] = ready
         if onednn.library() is not None:
             reorder = onednn.create_reorder(shape, "f32", "abcd", "aBcd16b", buffers)
             row["onednn_seconds"] = median(reorder.seconds(CALLS) for _ in range(9)) / CALLS
@@ -132,10 +136,13 @@ def report(calls: list[dict[str, Any]], compiles: dict[str, Any]) -> str:
     """Both as text."""
     lines = ["k(src, dst) from Python, f32 nchw -> nChw16c (goal: under 10 us beyond the copy)"]
     for row in calls:
-        call, bare, over = (1e6 * row[key] for key in ("call_seconds", "bare_seconds", "overhead"))
+        call, bare, over, ready = (
+            1e6 * row[key] for key in ("call_seconds", "bare_seconds", "overhead", "ready_seconds")
+        )
         other = f"; oneDNN's {1e6 * row['onednn_seconds']:.3f} us" if "onednn_seconds" in row else ""
         lines.append(
-            f"  {'x'.join(map(str, row['shape'])):8} {over:5.2f} us ({call:.2f} - bare function {bare:.3f} us){other}"
+            f"  {'x'.join(map(str, row['shape'])):8} {over:5.2f} us ({call:.2f} - bare function {bare:.3f} us), "
+            f"checked before {ready:.2f} us{other}"
         )
     lines += [
         f"cached kernel, loaded from its text   {1e3 * compiles['cached_load']:8.2f} ms  (goal: under 2 ms)",

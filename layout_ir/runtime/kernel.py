@@ -57,12 +57,15 @@ class Kernel:
         """The buffers that it takes, in order."""
         self.source = source
         """The text that was compiled."""
-        from layout_ir.runtime.addresses import address_of
+        from ctypes import addressof
 
-        self._address_of = address_of
+        from layout_ir.runtime.addresses import address_of, view_of
+
+        self._addressof, self._view_of, self._address_of = addressof, view_of, address_of
         self._function, self._sizes = function, sizes
-        self._checks = tuple((argument, argument.element.bytes, argument.size) for argument in self.arguments)
+        self._checks = tuple((argument.element.bytes, argument.size) for argument in self.arguments)
         self._written = tuple(i for i, argument in enumerate(self.arguments) if argument.is_written)
+        self._spans = tuple(width * size for width, size in self._checks)
         self._pairs = tuple(
             (left, right)
             for right, argument in enumerate(self.arguments)
@@ -76,16 +79,53 @@ class Kernel:
 
     def __call__(self, *buffers: npt.NDArray[Any]) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]:
         """Run on `buffers`; raises `LayoutError` where one does not fit."""
+        self._function(*self._addresses(buffers), *self._sizes)
+        if len(self._written) == 1:
+            return buffers[self._written[0]]
+        return tuple(buffers[i] for i in self._written)
+
+    def ready(self, *buffers: npt.NDArray[Any]) -> Callable[[], object]:
+        """
+        A call on `buffers`, which are checked now and kept: it runs the kernel and does no more.
+
+        They may not be resized while it is in use. Raises `LayoutError` as a call does.
+        """
+        function, given = self._function, (*self._addresses(buffers), *self._sizes)
+
+        def call(_kept: object = buffers) -> None:
+            function(*given)
+
+        return call
+
+    def _addresses(self, buffers: Sequence[npt.NDArray[Any]]) -> list[int]:
+        """Where buffers begin that fit, in the time that a call on tiny ones may take."""
+        addressof, view_of = self._addressof, self._view_of
+        addresses: list[int] = []
+        try:
+            for (width, size), buffer in zip(self._checks, buffers, strict=True):
+                address = addressof(view_of(buffer))
+                if buffer.itemsize != width or buffer.size < size or address % width:
+                    return self._addresses_of_others(buffers)
+                addresses.append(address)
+        except (AttributeError, TypeError, ValueError, BufferError):
+            return self._addresses_of_others(buffers)
+        for left, right in self._pairs:
+            self._check_disjoint(addresses, left, right)
+        return addresses
+
+    def _addresses_of_others(self, buffers: Sequence[npt.NDArray[Any]]) -> list[int]:
+        """The same for buffers that ctypes has no view of, as read-only ones, and for those that do not fit."""
         if len(buffers) != len(self._checks):
             self._refuse_count(len(buffers))
         addresses: list[int] = []
-        for (argument, width, size), buffer in zip(self._checks, buffers, strict=True):
+        for argument, buffer in zip(self.arguments, buffers, strict=True):
+            width = argument.element.bytes
             try:
                 flags = buffer.flags
                 address = self._address_of(buffer)
                 fits = (
                     buffer.itemsize == width
-                    and buffer.size >= size
+                    and buffer.size >= argument.size
                     and flags.c_contiguous
                     and (flags.writeable or not argument.is_written)
                     and address % width == 0
@@ -97,24 +137,14 @@ class Kernel:
             addresses.append(address)
         for left, right in self._pairs:
             self._check_disjoint(addresses, left, right)
-        self._function(*addresses, *self._sizes)
-        if len(self._written) == 1:
-            return buffers[self._written[0]]
-        return tuple(buffers[i] for i in self._written)
-
-    def ready(self, *buffers: npt.NDArray[Any]) -> Callable[[], object]:
-        """A call on `buffers` alone, as it is measured: on a device, they lie there before and afterwards."""
-        return lambda: self(*buffers)
+        return addresses
 
     def _check_disjoint(self, addresses: Sequence[int], left: int, right: int) -> None:
-        first, second = self._checks[left], self._checks[right]
-        if (
-            addresses[left] < addresses[right] + second[1] * second[2]
-            and addresses[right] < addresses[left] + first[1] * first[2]
-        ):
+        first, second, spans = addresses[left], addresses[right], self._spans
+        if first < second + spans[right] and second < first + spans[left]:
             raise LayoutError(
-                f"{self.name}: expected buffers that do not overlap, got {first[0].name} and {second[0].name} "
-                "in the same memory"
+                f"{self.name}: expected buffers that do not overlap, got {self.arguments[left].name} and "
+                f"{self.arguments[right].name} in the same memory"
             )
 
     def _refuse_count(self, count: int) -> NoReturn:

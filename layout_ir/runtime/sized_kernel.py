@@ -85,6 +85,10 @@ class SizedKernel(Kernel):
         none: tuple[int, ...] = ()
         return self.at(none if sizes is None else sizes)(*buffers)
 
+    def ready(self, *buffers: npt.NDArray[Any], sizes: Sizes | None = None) -> Callable[[], object]:
+        """A call on `buffers` for some sizes, checked now."""
+        return self.at(() if sizes is None else sizes).ready(*buffers)
+
     def at(self, sizes: Sizes) -> Kernel:
         """The kernel for one set of sizes, which nothing is compiled for."""
         from layout_ir.dialects.known_sizes import checked_sizes

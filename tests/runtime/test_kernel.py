@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import layout_ir as li
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.element_type import element_type
 from layout_ir.runtime.kernel import Kernel, KernelArgument, load_kernel
+from layout_ir.runtime.sized_kernel import SizedKernel
 
 COPY = """
 void copy(const float *restrict source, float *restrict destination) {
@@ -81,6 +83,35 @@ ERRORS: list[tuple[Callable[[], tuple[Any, ...]], str]] = [
 def test_errors(copy: Kernel, make: Callable[[], tuple[Any, ...]], message: str) -> None:
     with pytest.raises(LayoutError, match="copy: " + message if message.startswith(("source", "dest")) else message):
         copy(*make())
+    with pytest.raises(LayoutError, match=message):
+        copy.ready(*make())
+
+
+def test_a_call_that_is_ready_moves_what_its_buffers_hold_by_then(copy: Kernel) -> None:
+    source, destination = floats(16), floats(16)
+    call = copy.ready(source, destination)
+    source[:] = 3
+    call()
+    assert (destination == 3).all()
+
+
+@pytest.mark.parametrize("source", [read_only(), floats(16).view("V4")])
+def test_sources_of_all_kinds_are_read(copy: Kernel, source: np.ndarray[Any, Any]) -> None:
+    destination = np.zeros(16, np.float32)
+    copy(source, destination)
+    assert destination.tobytes() == floats(16).tobytes()
+
+
+def test_a_kernel_for_all_sizes_is_ready_for_some() -> None:
+    kernel = li.compile_reorder("NCHW", "NHWC", shape=(None, 3, None, None), dtype="f32")
+    assert isinstance(kernel, SizedKernel)
+    source, destination = floats(2, 3, 4, 5), floats(2, 4, 5, 3)
+    kernel.ready(source, destination, sizes=(2, 4, 5))()
+    assert (destination == source.transpose(0, 2, 3, 1)).all()
+    with pytest.raises(LayoutError, match="expected a buffer of at least 180 elements, got 120"):
+        kernel.ready(source, destination, sizes=(3, 4, 5))
+    with pytest.raises(LayoutError, match="expected sizes"):
+        kernel.ready(source, destination)
 
 
 def test_neighbours_in_one_array_do_not_overlap(copy: Kernel) -> None:
