@@ -54,6 +54,8 @@ def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceR
     """The rows of the next panel that a panel asks for while it is written; None where there are none, or no need."""
     if not walk or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
         return None
+    if schedule.processor.follows_one_sequence and _sequence_ahead(panel, walk, schedule.lanes):
+        return None
     if panel.region is not None:
         return source_rows(panel) if picks_from_lines(panel.group.main, schedule) else None
     if asked_region(panel, walk, schedule) is not None:
@@ -106,9 +108,16 @@ def sequence_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int
     the last ones left out. On Zen 4 three or four channels out of blocks of 16 are taken 1.1 to 1.8 times as fast so,
     and most other sequences up to 1.2 times.
     """
-    if not schedule.processor.asks_for_next_panel or sum(not box.is_fill for box in panel.group.boxes) > 1:
+    if not schedule.processor.asks_for_next_panel or schedule.processor.follows_one_sequence:
         return 0
-    axes, rows, lanes = panel.group.main.axes, source_rows(panel), schedule.lanes
+    return _sequence_ahead(panel, walk, schedule.lanes)
+
+
+def _sequence_ahead(panel: Panel, walk: Sequence[int], lanes: int) -> int:
+    """How many elements behind a panel the next one reads of one sequence of lines; 0 where they read several."""
+    if sum(not box.is_fill for box in panel.group.boxes) > 1:
+        return 0
+    axes, rows = panel.group.main.axes, source_rows(panel)
     length, ahead = rows.length, 0
     for i in sorted(rows.across, key=lambda i: axes[i].source_stride):
         if not 0 < axes[i].source_stride < length + lanes:

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -129,6 +129,25 @@ def test_panels_ask_for_where_the_next_one_begins(
         *_, last = re.split(r"float panel\w*\[\d+\];", text)
         found = [int(ahead) for ahead in re.findall(r"prefetch\(&source\[[^]]*\] \+ (\d+)", last)]
         assert max(found, default=None) == distance
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "processor", "asks"),
+    [
+        ("onednn:nChw16c", "NCHW", (334, 4, 113, 111), ZEN_4, True),
+        ("onednn:nChw16c", "NCHW", (334, 4, 113, 111), GRANITE_RAPIDS, False),  # which follows it by itself
+        ("onednn:abc", "onednn:cba", (299, 200, 300), GRANITE_RAPIDS, True),  # many rows
+    ],
+)
+def test_panels_ask_for_the_next_one_where_no_processor_follows_what_they_read(
+    source: str, destination: str, shape: tuple[int, ...], processor: str, asks: bool
+):
+    module = reorder_module(layout(source), layout(destination), shape, "f32")
+    target = Target(64, panels=True, processor=processor)
+    assert ("asks for the rows of the next" in explain_module(Context(), module, target)) == asks
+    _, text = lower_to_c(module, target)
+    distances = {int(ahead) for ahead in re.findall(r"prefetch\(&source\[[^]]*\] \+ (\d+)", text)}
+    assert (3072 // 4 in distances) == (not asks), distances
 
 
 def test_a_number_of_tiles_that_was_asked_for_is_kept():
