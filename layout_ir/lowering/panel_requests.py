@@ -54,7 +54,7 @@ def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceR
     """The rows of the next panel that a panel asks for while it is written; None where there are none, or no need."""
     if not walk or not schedule.prefetches or not schedule.processor.asks_for_next_panel:
         return None
-    if schedule.processor.follows_one_sequence and _sequence_ahead(panel, walk, schedule.lanes):
+    if schedule.processor.follows_one_sequence and _next_in_sequence(panel, walk, schedule.lanes):
         return None
     if panel.region is not None:
         return source_rows(panel) if picks_from_lines(panel.group.main, schedule) else None
@@ -110,11 +110,15 @@ def sequence_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int
     """
     if not schedule.processor.asks_for_next_panel or schedule.processor.follows_one_sequence:
         return 0
-    return _sequence_ahead(panel, walk, schedule.lanes)
+    return _next_in_sequence(panel, walk, schedule.lanes)
 
 
-def _sequence_ahead(panel: Panel, walk: Sequence[int], lanes: int) -> int:
-    """How many elements behind a panel the next one reads of one sequence of lines; 0 where they read several."""
+def _next_in_sequence(panel: Panel, walk: Sequence[int], lanes: int) -> int:
+    """
+    How many elements behind what a panel reads of one sequence of lines the next one does, and half a line.
+
+    0 where they read several sequences, or too short a one.
+    """
     if sum(not box.is_fill for box in panel.group.boxes) > 1:
         return 0
     axes, rows = panel.group.main.axes, source_rows(panel)

@@ -70,7 +70,7 @@ class RequestModel:
     asks_for_next_panel: bool = False
     """
     Whether a panel asks for the rows of the source that the next one takes while it is written; and before, where all
-    panels read one sequence of lines.
+    panels read one sequence of lines, unless the processor follows that (`follows_one_sequence`).
 
     Zen 4 reads and writes at the same time then: rows in reverse order of axes are 1.05 to 1.5 times as fast. Ice Lake
     is slower, down to 0.65 times, where it writes short runs: these need the same buffers of lines. On Granite Rapids

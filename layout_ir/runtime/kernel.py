@@ -38,8 +38,9 @@ class Kernel:
     A compiled function: `kernel(source, destination)`, or one buffer for every argument of a general function.
 
     Buffers are C-contiguous numpy arrays of any shape that hold the storage of a layout; one that is written overlaps
-    no other. A call returns the buffer that was written (a tuple, if several were). It may be called from several
-    threads at once, as long as their buffers differ.
+    no other. Arrays of other libraries will do if they export writable memory and have `itemsize` and `size`. A call
+    returns the buffer that was written (a tuple, if several were). It may be called from several threads at once, as
+    long as their buffers differ.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Kernel:
 
         from layout_ir.runtime.addresses import address_of, view_of
 
-        self._addressof, self._view_of, self._address_of = addressof, view_of, address_of
+        self._address_of_view, self._view_of, self._address_of = addressof, view_of, address_of
         self._function, self._sizes = function, sizes
         self._checks = tuple((argument.element.bytes, argument.size) for argument in self.arguments)
         self._written = tuple(i for i, argument in enumerate(self.arguments) if argument.is_written)
@@ -92,51 +93,52 @@ class Kernel:
         """
         function, given = self._function, (*self._addresses(buffers), *self._sizes)
 
-        def call(_kept: object = buffers) -> None:
+        def call(_kept: object = buffers) -> None:  # whose memory goes with them
             function(*given)
 
         return call
 
     def _addresses(self, buffers: Sequence[npt.NDArray[Any]]) -> list[int]:
         """Where buffers begin that fit, in the time that a call on tiny ones may take."""
-        addressof, view_of = self._addressof, self._view_of
+        address_of_view, view_of = self._address_of_view, self._view_of
         addresses: list[int] = []
         try:
             for (width, size), buffer in zip(self._checks, buffers, strict=True):
-                address = addressof(view_of(buffer))
+                address = address_of_view(view_of(buffer))
                 if buffer.itemsize != width or buffer.size < size or address % width:
-                    return self._addresses_of_others(buffers)
+                    break
                 addresses.append(address)
         except (AttributeError, TypeError, ValueError, BufferError):
-            return self._addresses_of_others(buffers)
+            addresses.clear()
+        if not len(addresses) == len(self._checks) == len(buffers):
+            addresses = self._addresses_of_others(buffers)
         for left, right in self._pairs:
             self._check_disjoint(addresses, left, right)
         return addresses
 
-    def _addresses_of_others(self, buffers: Sequence[npt.NDArray[Any]]) -> list[int]:
-        """The same for buffers that ctypes has no view of, as read-only ones, and for those that do not fit."""
+    def _addresses_of_others(self, buffers: Sequence[object]) -> list[int]:
+        """The same for arrays that ctypes has no view of, as read-only ones; raises for buffers that do not fit."""
+        import numpy as np
+
         if len(buffers) != len(self._checks):
             self._refuse_count(len(buffers))
         addresses: list[int] = []
         for argument, buffer in zip(self.arguments, buffers, strict=True):
             width = argument.element.bytes
-            try:
-                flags = buffer.flags
-                address = self._address_of(buffer)
-                fits = (
-                    buffer.itemsize == width
-                    and buffer.size >= argument.size
-                    and flags.c_contiguous
-                    and (flags.writeable or not argument.is_written)
-                    and address % width == 0
-                )
-            except (AttributeError, TypeError):
-                fits, address = False, 0
-            if not fits:
+            if not isinstance(buffer, np.ndarray):  # the memory of a numpy scalar is gone as soon as it is asked for
                 self._refuse(argument, buffer)
+            array = cast("npt.NDArray[Any]", buffer)
+            address = self._address_of(array)
+            fits = (
+                array.itemsize == width
+                and array.size >= argument.size
+                and array.flags.c_contiguous
+                and (array.flags.writeable or not argument.is_written)
+                and address % width == 0
+            )
+            if not fits:
+                self._refuse(argument, array)
             addresses.append(address)
-        for left, right in self._pairs:
-            self._check_disjoint(addresses, left, right)
         return addresses
 
     def _check_disjoint(self, addresses: Sequence[int], left: int, right: int) -> None:

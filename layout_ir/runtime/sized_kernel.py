@@ -82,11 +82,10 @@ class SizedKernel(Kernel):
         self, *buffers: npt.NDArray[Any], sizes: Sizes | None = None
     ) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]:
         """Run on `buffers`; raises `LayoutError` for sizes that are missing, and where a buffer does not fit them."""
-        none: tuple[int, ...] = ()
-        return self.at(none if sizes is None else sizes)(*buffers)
+        return self.at(() if sizes is None else sizes)(*buffers)
 
     def ready(self, *buffers: npt.NDArray[Any], sizes: Sizes | None = None) -> Callable[[], object]:
-        """A call on `buffers` for some sizes, checked now."""
+        """A call on `buffers` for some sizes, checked now; raises `LayoutError` as a call does."""
         return self.at(() if sizes is None else sizes).ready(*buffers)
 
     def at(self, sizes: Sizes) -> Kernel:

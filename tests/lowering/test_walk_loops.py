@@ -1,4 +1,4 @@
-"""Which boxes that share lines go together in the caches: those that are no dearer so, and no small remainders."""
+"""Which boxes that share lines go together in the caches: those not much dearer so, but no small remainders."""
 
 from __future__ import annotations
 

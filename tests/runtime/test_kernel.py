@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,11 +60,18 @@ def read_only() -> np.ndarray[Any, np.dtype[np.float32]]:
     return array
 
 
+def memory_of_overlapping_fields() -> np.ndarray[Any, Any]:
+    """An array of which other libraries get no view."""
+    fields = np.dtype({"names": ["a", "b"], "formats": ["f4", "i4"], "offsets": [0, 0], "itemsize": 4})
+    return floats(16).view(fields)
+
+
 SHARED = floats(24)
 
 ERRORS: list[tuple[Callable[[], tuple[Any, ...]], str]] = [
     (lambda: (floats(16),), r"expected 2 buffers \(source, destination\), got 1"),
     (lambda: ([1.0] * 16, floats(16)), "source: expected a numpy array, got list"),
+    (lambda: (np.float32(1), floats(16)), "source: expected a numpy array, got float32"),
     (lambda: (floats(16), None), "destination: expected a numpy array, got NoneType"),
     (lambda: (np.zeros(16), floats(16)), r"source: expected elements of 4 bytes \(f32\), got float64 \(8 bytes\)"),
     (lambda: (floats(15), floats(16)), "source: expected a buffer of at least 16 elements, got 15"),
@@ -81,8 +89,11 @@ ERRORS: list[tuple[Callable[[], tuple[Any, ...]], str]] = [
 
 @pytest.mark.parametrize("make, message", ERRORS)
 def test_errors(copy: Kernel, make: Callable[[], tuple[Any, ...]], message: str) -> None:
-    with pytest.raises(LayoutError, match="copy: " + message if message.startswith(("source", "dest")) else message):
+    with pytest.raises(
+        LayoutError, match="copy: " + message if message.startswith(("source", "dest")) else message
+    ) as error:
         copy(*make())
+    assert error.value.__context__ is None
     with pytest.raises(LayoutError, match=message):
         copy.ready(*make())
 
@@ -93,9 +104,14 @@ def test_a_call_that_is_ready_moves_what_its_buffers_hold_by_then(copy: Kernel) 
     source[:] = 3
     call()
     assert (destination == 3).all()
+    lifetime = weakref.ref(destination)
+    del destination
+    assert lifetime() is not None
+    del call
+    assert lifetime() is None
 
 
-@pytest.mark.parametrize("source", [read_only(), floats(16).view("V4")])
+@pytest.mark.parametrize("source", [read_only(), floats(16).view("V4"), memory_of_overlapping_fields()])
 def test_sources_of_all_kinds_are_read(copy: Kernel, source: np.ndarray[Any, Any]) -> None:
     destination = np.zeros(16, np.float32)
     copy(source, destination)
