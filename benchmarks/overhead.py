@@ -57,8 +57,13 @@ def call_overhead() -> list[dict[str, Any]]:
         alone = median(bare.seconds(CALLS) for _ in range(9)) / CALLS
         call = kernel.ready(source, destination)
         ready = median(_seconds(call) for _ in range(9))
-        row = {"shape": shape, "call_seconds": wrapped, "bare_seconds": alone, "overhead": wrapped - alone}
-        row["ready_seconds"] = ready
+        row = {
+            "shape": shape,
+            "call_seconds": wrapped,
+            "ready_seconds": ready,
+            "bare_seconds": alone,
+            "overhead": wrapped - alone,
+        }
         if onednn.library() is not None:
             reorder = onednn.create_reorder(shape, "f32", "abcd", "aBcd16b", buffers)
             row["onednn_seconds"] = median(reorder.seconds(CALLS) for _ in range(9)) / CALLS

@@ -118,28 +118,30 @@ class Kernel:
 
     def _addresses_of_others(self, buffers: Sequence[object]) -> list[int]:
         """The same for arrays that ctypes has no view of, as read-only ones; raises for buffers that do not fit."""
-        import numpy as np
-
         if len(buffers) != len(self._checks):
             self._refuse_count(len(buffers))
-        addresses: list[int] = []
-        for argument, buffer in zip(self.arguments, buffers, strict=True):
-            width = argument.element.bytes
-            if not isinstance(buffer, np.ndarray):  # the memory of a numpy scalar is gone as soon as it is asked for
-                self._refuse(argument, buffer)
-            array = cast("npt.NDArray[Any]", buffer)
-            address = self._address_of(array)
-            fits = (
-                array.itemsize == width
-                and array.size >= argument.size
-                and array.flags.c_contiguous
-                and (array.flags.writeable or not argument.is_written)
-                and address % width == 0
-            )
-            if not fits:
-                self._refuse(argument, array)
-            addresses.append(address)
-        return addresses
+        return [
+            self._checked_address(argument, buffer) for argument, buffer in zip(self.arguments, buffers, strict=True)
+        ]
+
+    def _checked_address(self, argument: KernelArgument, buffer: object) -> int:
+        """Where an array begins that fits an argument; raises `LayoutError` for anything else."""
+        import numpy as np
+
+        if not isinstance(buffer, np.ndarray):  # the memory of a numpy scalar is gone as soon as it is asked for
+            self._refuse(argument, buffer)
+        array, width = cast("npt.NDArray[Any]", buffer), argument.element.bytes
+        address = self._address_of(array)
+        fits = (
+            array.itemsize == width
+            and array.size >= argument.size
+            and array.flags.c_contiguous
+            and (array.flags.writeable or not argument.is_written)
+            and address % width == 0
+        )
+        if not fits:
+            self._refuse(argument, array)
+        return address
 
     def _check_disjoint(self, addresses: Sequence[int], left: int, right: int) -> None:
         first, second, spans = addresses[left], addresses[right], self._spans

@@ -111,19 +111,7 @@ class DeviceKernel(Kernel):
         memory = pyopencl().MemoryObjectHolder
         for argument, buffer in zip(self.arguments, buffers, strict=True):
             if not isinstance(buffer, memory):
-                self._check_array(argument, buffer)
-
-    def _check_array(self, argument: KernelArgument, array: Any) -> None:
-        fits = (
-            is_array(array)
-            and array.itemsize == argument.element.bytes
-            and array.size >= argument.size
-            and array.flags.c_contiguous
-            and (array.flags.writeable or not argument.is_written)
-            and array.ctypes.data % array.itemsize == 0
-        )
-        if not fits:
-            self._refuse(argument, array)
+                self._checked_address(argument, buffer)
 
     def _check_apart(self, buffers: Sequence[Any]) -> None:
         """Raise `LayoutError` where an argument that is written overlaps another one."""
