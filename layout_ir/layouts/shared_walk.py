@@ -7,12 +7,14 @@ through every line twice; a small part at a time, the second one finds it in the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel_group import STEP_BYTES, is_regular
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 from layout_ir.layouts.symbols import is_symbolic
@@ -26,6 +28,11 @@ LEAST_PART_STEPS = 16
 PART_BYTES = 16 << 10
 """Size of these steps: they stay in a first level cache until the last box has taken them."""
 
+SHORT_PARTS = 4
+"""Parts of all steps of the innermost axes have several of the next one where so many would fit."""
+
+ONLY_PART_BYTES = 64 << 10
+"""The same of an axis too short for two parts: what waits in a second level cache is still read once from memory."""
 
 FILLED_STEP_BYTES = 8 << 10
 """Distance of steps of the destination up to which the pads of a step follow what is copied to it."""
@@ -36,6 +43,11 @@ class Side(Enum):
 
     SOURCE = "read"
     DESTINATION = "write"
+
+    @property
+    def other(self) -> Side:
+        """The side that is not this one."""
+        return Side.DESTINATION if self is Side.SOURCE else Side.SOURCE
 
     def stride(self, axis: Axis) -> int:
         """The distance of an axis' neighbouring steps."""
@@ -92,27 +104,77 @@ def sharing(boxes: Sequence[Box], element_bytes: int, side: Side) -> list[Sharin
 
 def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tuple[SharedWalk, list[Box]] | None:
     """
-    The walk of boxes that share lines, the innermost common axis in parts, and boxes with what is left of that axis.
+    The walk of boxes that share lines, in parts of their common steps, and boxes with what is left behind the last one.
 
+    Common axes whose steps lie in the same or next lines of the other side are no loops: every part has all of them.
     `leaving`: how many steps are left at least. None where there are too few steps for parts, or one box only.
     """
     if len(together.boxes) == 1:
         return None
     outer = [_outer(box, together) for box in together.boxes]
-    extent = outer[0][-1].extent
-    steps = PART_STEPS
-    while steps > LEAST_PART_STEPS and steps * together.stride * element_bytes > PART_BYTES:
-        steps //= 2
-    whole = (extent - leaving) // steps * steps
-    if whole < 2 * steps:
+    gathered = _in_near_lines(outer, together.side, element_bytes)
+    step_bytes = together.stride * element_bytes * math.prod(outer[0][i].extent for i in gathered)
+    outer = [[axis for i, axis in enumerate(axes) if i not in gathered] for axes in outer]
+    part = _part([axis.extent for axis in outer[0]], step_bytes, leaving)
+    if part is None:
         return None
     walked: list[Box] = []
     rest: list[Box] = []
-    for box, common in zip(together.boxes, outer, strict=True):
-        first, last = cut_box(box, box.axes.index(common[-1]), whole)
-        walked.append(_in_parts(first, together, steps))
-        rest += [last] if whole < extent else []
-    return SharedWalk(tuple(walked), len(outer[0]), together.side), rest
+    for box, axes in zip(together.boxes, outer, strict=True):
+        *loops, axis = axes[: len(axes) - part.whole]
+        if part.steps == 1:
+            walked.append(_with_common(box, (*loops, axis)))
+            continue
+        position, end = box.axes.index(axis), (axis.extent - leaving) // part.steps * part.steps
+        first, last = cut_box(box, position, end)
+        walked.append(_in_parts(first, loops, first.axes[position], part.steps))
+        rest += [last] if end < axis.extent else []
+    return SharedWalk(tuple(walked), len(outer[0]) - part.whole, together.side), rest
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What boxes copy before the next one of them goes on."""
+
+    whole: int
+    """How many common axes it has all steps of, the innermost ones."""
+
+    steps: int
+    """How many it has of the next axis."""
+
+
+def _part(extents: Sequence[int], step_bytes: int, leaving: int) -> _Part | None:
+    """The part of common steps, of axes of these extents, outermost first; None where there would be one part only."""
+    *outer, innermost = extents
+    steps = PART_STEPS
+    while steps > LEAST_PART_STEPS and steps * step_bytes > PART_BYTES:
+        steps //= 2
+    has_parts = innermost - leaving >= 2 * steps
+    if not outer or innermost * step_bytes > (PART_BYTES if has_parts else ONLY_PART_BYTES):
+        return _Part(0, steps) if has_parts else None
+    whole, size = 1, innermost * step_bytes
+    while whole < len(outer) and size * outer[-whole] <= PART_BYTES:
+        size *= outer[-whole]
+        whole += 1
+    steps = 1
+    if size * SHORT_PARTS <= PART_BYTES:
+        while 4 * steps <= outer[-whole] - leaving and 2 * steps * size <= PART_BYTES:
+            steps *= 2
+    return _Part(whole, steps) if steps > 1 or not leaving else None
+
+
+def _in_near_lines(outer: Sequence[Sequence[Axis]], side: Side, element_bytes: int) -> frozenset[int]:
+    """
+    The common axes, but for the innermost one, that lie side by side on the other side.
+
+    In some box their steps are a line there, or less.
+    """
+    return frozenset(
+        i
+        for axes in outer
+        for i, axis in enumerate(axes[:-1])
+        if 0 < side.other.stride(axis) * element_bytes <= LINE_BYTES
+    )
 
 
 def _partners(boxes: Sequence[Box], element_bytes: int, side: Side) -> Sharing:
@@ -155,9 +217,8 @@ def _outer(box: Box, together: Sharing) -> list[Axis]:
     return sorted((axis for axis in box.axes if stride(axis) >= together.stride), key=lambda axis: -stride(axis))
 
 
-def _in_parts(box: Box, together: Sharing, steps: int) -> Box:
+def _in_parts(box: Box, outer: Sequence[Axis], axis: Axis, steps: int) -> Box:
     """The box with its common axes in front, the innermost cut into parts of some steps."""
-    *outer, axis = _outer(box, together)
     count = axis.extent // steps
     parts = replace(
         axis,
@@ -167,6 +228,11 @@ def _in_parts(box: Box, together: Sharing, steps: int) -> Box:
         destination_stride=axis.destination_stride * steps,
     )
     part = replace(axis, extent=steps, valid=steps)
-    inner = [part if own == axis else own for own in box.axes if own not in outer]
-    within = merge_pads(replace(box, axes=tuple(inner)))
-    return replace(box, axes=(*outer, parts, *within.axes))
+    inner = tuple(part if own == axis else own for own in box.axes)
+    return _with_common(replace(box, axes=(parts, *inner)), (*outer, parts))
+
+
+def _with_common(box: Box, common: Sequence[Axis]) -> Box:
+    """The box with some of its axes in front."""
+    within = merge_pads(replace(box, axes=tuple(axis for axis in box.axes if axis not in common)))
+    return replace(box, axes=(*common, *within.axes))

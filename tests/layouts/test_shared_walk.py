@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 
 import pytest
 
 import layout_ir as li
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.shared_walk import PART_BYTES, Side, sharing, walk_together
+from layout_ir.layouts.shared_walk import Side, sharing, walk_together
 
 
 def boxes_of(blocks: str, shape: tuple[int, ...], side: Side = Side.SOURCE) -> tuple[Box, ...]:
@@ -35,32 +37,59 @@ def copies(box: Box) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("leaving", [0, 1])
-@pytest.mark.parametrize("seed", range(20))
-def test_walks_copy_what_their_boxes_do(seed: int, leaving: int, side: Side) -> None:
+@pytest.mark.parametrize("blocks", ["nChw{0}c", "ABcd4a{0}b", "ABcd{0}b8a"])
+@pytest.mark.parametrize("seed", range(12))
+def test_walks_copy_what_their_boxes_do(seed: int, blocks: str, leaving: int, side: Side) -> None:
     rng = random.Random(seed)
     block = rng.choice([4, 8, 16])
     channels = block * rng.randint(1, 2) + rng.randint(1, block - 1)
-    shape = (rng.randint(1, 2), channels, rng.randint(12, 16), rng.randint(12, 16))
-    boxes = boxes_of(f"onednn:nChw{block}c", shape, side)
+    shape = (rng.choice([1, 2, 8, 24]), channels, rng.randint(1, 16), rng.randint(2, 16))
+    boxes = boxes_of("onednn:" + blocks.format(block), shape, side)
     seen: list[Box] = []
-    walks = 0
     for together in sharing(boxes, 4, side):
         seen += together.boxes
         found = walk_together(together, 4, leaving)
         if found is None:
             continue
-        walks += 1
         walk, rest = found
         before = sorted(copy for box in together.boxes for copy in copies(box))
         assert sorted(copy for box in (*walk.boxes, *rest) for copy in copies(box)) == before
         common = [[(axis.extent, side.stride(axis)) for axis in box.axes[: walk.shared]] for box in walk.boxes]
+        assert common[0]
         assert all(axes == common[0] for axes in common)
-        for position in range(len(walk.boxes)):
-            axes = walk.inner(position).axes
-            assert sum((axis.valid - 1) * side.stride(axis) for axis in axes) * 4 < PART_BYTES
         assert len(rest) == (len(walk.boxes) if rest or leaving else 0)
+        others = [side.other.stride(axis) for box in walk.boxes for axis in box.axes[: walk.shared - 1]]
+        assert all(stride * 4 > LINE_BYTES for stride in others)
     assert sorted(map(str, seen)) == sorted(map(str, boxes))
-    assert walks == 1
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize(
+    "blocks, shape, loops, steps",
+    [
+        ("nChw16c", (2, 35, 56, 56), [2, 49], 64),
+        ("nChw16c", (1, 35, 56, 56), [49], 64),
+        ("nChw16c", (2, 200, 28, 28), [2, 49], 16),  # pixels of 800 bytes
+        ("nChw16c", (64, 35, 8, 8), [64], 64),  # an image is a part
+        ("nChw16c", (64, 200, 4, 5), [64], 20),
+        ("nChw16c", (64, 35, 2, 2), [4], 64),  # and so are 16 images
+        ("ABcd16a16b", (64, 35, 56, 56), [4, 196], 16 * 16),  # of 16 images, which lie in the same lines
+        ("ABcd16a16b", (64, 35, 3, 3), [4], 16 * 9),
+        ("ABcd32a16b", (64, 35, 3, 3), [2], 32 * 9),
+    ],
+)
+def test_parts_are_as_large_as_a_cache_holds(
+    blocks: str, shape: tuple[int, ...], loops: list[int], steps: int, side: Side
+) -> None:
+    (together,) = sharing(boxes_of(f"onednn:{blocks}", shape, side), 4, side)
+    found = walk_together(together, 4)
+    assert found is not None
+    walk, rest = found
+    assert not rest
+    for position, box in enumerate(walk.boxes):
+        assert [axis.extent for axis in box.axes[: walk.shared]] == loops
+        outer = [axis.valid for axis in walk.inner(position).axes if side.stride(axis) >= together.stride]
+        assert math.prod(outer) == steps
 
 
 @pytest.mark.parametrize("side", Side)
@@ -91,5 +120,8 @@ def test_boxes_that_share_pixels_are_together(
 
 
 def test_short_axes_are_left_alone() -> None:
-    (together,) = sharing(boxes_of("onednn:nChw16c", (2, 35, 7, 9)), 4, Side.SOURCE)
+    (together,) = sharing(boxes_of("onednn:nChw16c", (1, 35, 7, 9)), 4, Side.SOURCE)
     assert walk_together(together, 4) is None
+    (together,) = sharing(boxes_of("onednn:nChw16c", (2, 35, 7, 9)), 4, Side.SOURCE)
+    assert walk_together(together, 4) is not None
+    assert walk_together(together, 4, leaving=1) is None

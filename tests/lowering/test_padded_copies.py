@@ -77,7 +77,7 @@ def test_pads_beside_what_no_tile_moves_are_filled_by_vectors() -> None:
 @pytest.mark.parametrize(
     ("source", "destination", "shape", "together"),
     [
-        ("aBCd2b8c16b2c", "BcdA16a16b2a", (3, 1, 70, 70), True),  # inside of loops that boxes share
+        ("aBCd2b8c16b2c", "BcdA16a16b2a", (3, 1, 71, 71), True),  # inside of loops that boxes share
         ("ABc8b24a", "ABc16a16b", (1, 17, 50), False),
     ],
 )
