@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layout_ir.lowering.next_rows import NextRows
 
@@ -40,3 +40,7 @@ class LoopLevel:
     is_parallel: bool = False
     whole_from: int = 0
     """Trips of the parallel loops around this one from which on it is not cut into steps; 0: it is always."""
+
+    def behind(self, count: int) -> LoopLevel:
+        """The same loop around a tile of a box that has so many axes in front."""
+        return replace(self, axis=self.axis + count, rows=None if self.rows is None else self.rows.behind(count))

@@ -39,6 +39,13 @@ class NextRows:
     are_alone: bool
     """Whether there are gaps behind the rows."""
 
+    def behind(self, count: int) -> NextRows:
+        """The same rows of a box that has so many axes in front."""
+        following, along, others = (
+            tuple(axis + count for axis in axes) for axes in (self.following, self.along, self.others)
+        )
+        return NextRows(following, along, self.shared + count, self.among + count, others, self.are_alone)
+
 
 def next_rows(
     box: Box, walked: Sequence[int], schedule: Schedule, along_source: int, along_destination: int

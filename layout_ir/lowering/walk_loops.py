@@ -65,7 +65,7 @@ class TiledWalk:
         own = [] if tile is None else loop_levels(self.walk.inner(position), tile, replace(schedule, threads=0))
         return [
             *(LoopLevel(i, 1) for i in self.order),
-            *(replace(level, axis=self.walk.shared + level.axis) for level in own),
+            *(level.behind(self.walk.shared) for level in own),
         ]
 
     @property
