@@ -74,7 +74,7 @@ class RowRequests:
         step, steps = self.tile.extents[among], self.tile.extents[shared]
         share = -(-steps // -(-self.box.axes[among].extent // step))
         start, position = AffineExpr.dimension(0), AffineExpr.dimension(1)
-        at = [starts.get(axis, self.builder.constant(0)) for axis in (shared, among)]
+        at = [starts.get(shared, self.builder.constant(0)), starts[among]]
         first = self.builder.index(start + (position + (step - 1)) // step * share, at)
         behind = self.builder.behind(first, share)
         end = self.builder.behind(at[0], steps)
