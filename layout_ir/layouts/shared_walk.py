@@ -91,12 +91,12 @@ class SharedWalk:
         return replace(box, axes=box.axes[self.shared :])
 
 
-def sharing(boxes: Sequence[Box], element_bytes: int, side: Side) -> list[Sharing]:
-    """All boxes, those together that take parts of the same steps."""
+def sharing(boxes: Sequence[Box], element_bytes: int, side: Side, *, may_be_unknown: bool = False) -> list[Sharing]:
+    """All boxes, those together that take parts of the same steps; those of unknown extents only if told so."""
     left = list(boxes)
     result: list[Sharing] = []
     while left:
-        found = _partners(left, element_bytes, side)
+        found = _partners(left, element_bytes, side, may_be_unknown)
         left = [box for box in left if box not in found.boxes]
         result.append(found)
     return result
@@ -111,10 +111,7 @@ def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tu
     """
     if len(together.boxes) == 1:
         return None
-    outer = [_outer(box, together) for box in together.boxes]
-    gathered = _in_near_lines(outer, together.side, element_bytes)
-    step_bytes = together.stride * element_bytes * math.prod(outer[0][i].extent for i in gathered)
-    outer = [[axis for i, axis in enumerate(axes) if i not in gathered] for axes in outer]
+    outer, step_bytes = _loops(together, element_bytes)
     part = _part([axis.extent for axis in outer[0]], step_bytes, leaving)
     if part is None:
         return None
@@ -133,6 +130,40 @@ def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tu
 
 
 @dataclass(frozen=True)
+class CommonSteps:
+    """Common loops over parts of steps, of which a kernel that runs knows how many there are."""
+
+    loops: tuple[tuple[Axis, ...], ...]
+    """The axes of every box that are common loops, outermost first; the last one is cut into parts."""
+
+    steps: int
+    """Steps of that in one part."""
+
+
+def common_steps(together: Sharing, element_bytes: int) -> CommonSteps | None:
+    """The loops of boxes with unknown extents; None where nobody knows how large a step is."""
+    outer, step_bytes = _loops(together, element_bytes)
+    if is_symbolic(step_bytes):
+        return None
+    return CommonSteps(tuple(map(tuple, outer)), _steps_of_part(step_bytes))
+
+
+def _loops(together: Sharing, element_bytes: int) -> tuple[list[list[Axis]], int]:
+    """The axes of every box that may be common loops, outermost first, and the bytes of what one step of them has."""
+    outer = [_outer(box, together) for box in together.boxes]
+    gathered = _in_near_lines(outer, together.side, element_bytes)
+    step_bytes = together.stride * element_bytes * math.prod(outer[0][i].extent for i in gathered)
+    return [[axis for i, axis in enumerate(axes) if i not in gathered] for axes in outer], step_bytes
+
+
+def _steps_of_part(step_bytes: int) -> int:
+    steps = PART_STEPS
+    while steps > LEAST_PART_STEPS and steps * step_bytes > PART_BYTES:
+        steps //= 2
+    return steps
+
+
+@dataclass(frozen=True)
 class _Part:
     """What boxes copy before the next one of them goes on."""
 
@@ -146,9 +177,7 @@ class _Part:
 def _part(extents: Sequence[int], step_bytes: int, leaving: int) -> _Part | None:
     """The part of common steps, of axes of these extents, outermost first; None where there would be one part only."""
     *outer, innermost = extents
-    steps = PART_STEPS
-    while steps > LEAST_PART_STEPS and steps * step_bytes > PART_BYTES:
-        steps //= 2
+    steps = _steps_of_part(step_bytes)
     has_parts = innermost - leaving >= 2 * steps
     if not outer or innermost * step_bytes > (PART_BYTES if has_parts else ONLY_PART_BYTES):
         return _Part(0, steps) if has_parts else None
@@ -177,15 +206,16 @@ def _in_near_lines(outer: Sequence[Sequence[Axis]], side: Side, element_bytes: i
     )
 
 
-def _partners(boxes: Sequence[Box], element_bytes: int, side: Side) -> Sharing:
+def _partners(boxes: Sequence[Box], element_bytes: int, side: Side, may_be_unknown: bool) -> Sharing:
     """The first box with all others that take parts of the same steps."""
     first = boxes[0]
-    strides = sorted({side.stride(axis) for axis in first.axes} - {0}) if _can_share(first, side) else []
+    able = [box for box in boxes if _can_share(box, side, may_be_unknown)]
+    strides = sorted({side.stride(axis) for axis in first.axes} - {0}) if first in able else []
     for stride in strides:
         if stride * element_bytes > FILLED_STEP_BYTES:
             break
         own = Sharing((first,), side, stride)
-        found = [box for box in boxes if _can_share(box, side) and _is_inside_of_the_same_steps(box, own)]
+        found = [box for box in able if _is_inside_of_the_same_steps(box, own)]
         is_short = stride * element_bytes <= STEP_BYTES
         if len(found) > 1 and first in found and (is_short or any(box.is_fill for box in found)):
             return replace(own, boxes=tuple(found))
@@ -201,12 +231,12 @@ def _is_inside_of_the_same_steps(box: Box, steps: Sharing) -> bool:
     return span < stride and apart < stride and places[0] == places[1] and all(axis.is_full for axis in common[0])
 
 
-def _can_share(box: Box, side: Side) -> bool:
+def _can_share(box: Box, side: Side, may_be_unknown: bool) -> bool:
     """Whether every step of every axis has a place of its own; one step alone, as of a single channel, needs none."""
     return (
         is_regular(box)
         and not (box.is_fill and side is Side.SOURCE)
-        and not any(is_symbolic(axis.extent) for axis in box.axes)
+        and (may_be_unknown or not any(is_symbolic(axis.extent) for axis in box.axes))
         and all(side.stride(axis) > 0 or side.steps(axis) == 1 for axis in box.axes)
     )
 

@@ -36,6 +36,7 @@ from layout_ir.lowering.schedule import (
 from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
+from layout_ir.lowering.unknown_walks import UnknownWalk, unknown_walks
 from layout_ir.lowering.vector_loops import inside_of_lines, moves_alike
 from layout_ir.lowering.walk_loops import TiledWalk, with_walks
 
@@ -98,6 +99,8 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, size, writes_pads)
+    if plan.unknown is not None:
+        lines += [_unknown_walk(walk) for _, walk in unknown_walks(plan.boxes, usual, size, plan.unknown)]
     if at_lines is not None:
         elsewhere = _elsewhere(plan.boxes, usual, size, writes_pads)
     elif known and not moves_alike(by_themselves, schedule, size):
@@ -143,6 +146,15 @@ def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
     lines.append(f"{together}, inside of loops over {loops[0]}{first}")
     lines[-1] += "".join(f"; {loop}" for loop in loops[1:])
     return lines
+
+
+def _unknown_walk(walk: UnknownWalk) -> str:
+    """The line of boxes that a kernel which runs may find large enough for common loops."""
+    tiles = [" x ".join(f"{axis.name} {steps}" for axis, steps in one.taken) for one in walk.boxes]
+    *outer, axis = walk.common.loops[0]
+    loops = [*(f"{one.name} by 1" for one in outer), f"{axis.name} by {walk.common.steps}"]
+    together = f"  all {len(tiles)} read the same lines, inside of loops over {', '.join(loops)}"
+    return f"{together}, where the destination is large and its lines are whole: tiles of {'; '.join(tiles)}"
 
 
 def _staged(staged: StagedLines | None, schedule: Schedule) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
@@ -25,6 +26,7 @@ from layout_ir.lowering.staged_loops import emit_staged
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import emit_where
 from layout_ir.lowering.tile_loops import emit_part
+from layout_ir.lowering.unknown_walks import unknown_walks
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 from layout_ir.lowering.whole_steps import WholeSteps, whole_steps
 
@@ -34,8 +36,7 @@ def emit_vector_boxes(builder: LoopBuilder, boxes: Sequence[Box], buffers: Buffe
     emitter = _Emitter(builder, buffers, schedule)
     parts = list(split(boxes, buffers.source_size, schedule, buffers.pad is not None, emitter.symbols))
     if builder.unknown is not None:
-        for steps in whole_steps(parts, buffers.source_size, schedule):
-            emitter.by_steps(steps)
+        emitter.of_any_size(parts)
         return
     for part in parts:
         if part.is_by_panels:
@@ -70,6 +71,26 @@ class _Emitter:
     def symbols(self) -> Symbols | None:
         """What stands for unknown extents, if there are any."""
         return None if self.builder.unknown is None else self.builder.unknown.symbols
+
+    def of_any_size(self, parts: Sequence[Part]) -> None:
+        """Parts with unknown extents: those that read the same lines of a large source in common loops."""
+        assert self.symbols is not None
+        size, left = self.buffers.source_size, list(parts)
+        for boxes, walk in unknown_walks(_boxes_of(parts), self.schedule, size, self.symbols):
+            walked = [part for part in left if all(box in boxes for box in part.group.boxes)]
+            left = [part for part in left if part not in walked]
+            emit_where(
+                self.builder,
+                walk.conditions(self.builder, self.buffers, self.schedule),
+                partial(walk.emit, self.builder, self.buffers, self.schedule),
+                partial(self._one_by_one, walked),
+            )
+        self._one_by_one(left)
+
+    def _one_by_one(self, parts: Sequence[Part]) -> None:
+        """The same without common loops."""
+        for steps in whole_steps(parts, self.buffers.source_size, self.schedule):
+            self.by_steps(steps)
 
     def by_steps(self, steps: WholeSteps) -> None:
         """Parts with unknown extents: step by step where these are small, else each part by itself."""

@@ -25,9 +25,12 @@ TOGETHER = (
     _reorder("NHWC", "openvino:b_fs_yx_fsv16", (2, 19, 9, 31), "f64"),
     _reorder("onednn:ndhwc", "onednn:nCdhw16c", (1, 18, 5, 9, 11), "f32", -1),
     _reorder("onednn:nwc", "onednn:nCw16c", (2, 50, 300), "f32"),
+    _reorder("NHWC", "onednn:nChw16c", (21, 35, 2, 3), "f32"),  # several images at once, and some that are left
+    _reorder("NHWC", "onednn:ABcd16a16b", (35, 24, 9, 11), "i8", 2),  # all images of a block
+    _reorder("NHWC", "onednn:OIhw4i16o4i", (32, 35, 7, 5), "f16"),
 )
 APART = (
-    _reorder("NHWC", "onednn:nChw16c", (2, 35, 7, 9), "f32"),  # too few pixels
+    _reorder("NHWC", "onednn:nChw16c", (1, 35, 7, 9), "f32"),  # too few pixels
     _reorder("NHWC", "onednn:nChw16c", (2, 32, 16, 20), "f32"),  # nothing left over
     _reorder("NHWC", "onednn:nChw16c", (2, 35, 16, 20), "f32", None),  # pads are left as they are: no tile for the rest
     _reorder("NCHW", "onednn:nChw16c", (2, 35, 16, 20), "f32"),  # planes apart

@@ -48,3 +48,23 @@ func.func @left_over_of_destination(%x: !blocks, %y: !pixels) {
   layout.copy %x, %y : !blocks to !pixels
   func.return
 }
+
+!any_pixels = memref<?x35x?x?xf32, #layout.format<"NHWC">>
+!any_blocks = memref<?x35x?x?xf32, #layout.format<"onednn:nChw16c">>
+
+// of unknown sizes, where a kernel finds the destination large, at a line, and images of two parts at least: there the
+// last part ends with the image, and its last tile is moved back
+// CHECK-LABEL: func.func @left_over_of_any_size(
+// CHECK:         scf.if
+// CHECK:           scf.for %a_part = %{{.*}} to
+// CHECK-NEXT:        scf.for %c_d_part = %{{.*}} to
+// CHECK:               [[END:%.*]] = arith.minui %{{.*}}, %h_w
+// CHECK-NEXT:          scf.for %c_d = %c_d_part to [[END]]
+// CHECK:                 vector.store %{{.*}} {nontemporal = true}
+// CHECK:               scf.for %c_d_1 = %c_d_part to
+// CHECK-NEXT:            arith.minui %c_d_1,
+// CHECK:         } else {
+func.func @left_over_of_any_size(%x: !any_pixels, %y: !any_blocks) {
+  layout.copy %x, %y : !any_pixels to !any_blocks
+  func.return
+}

@@ -1,0 +1,135 @@
+"""Boxes with unknown extents that read the same lines of a large source, inside of common loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from xdsl.ir import SSAValue
+
+from layout_ir.layouts.line_copy import LineCopy
+from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.shared_walk import CommonSteps, Side, common_steps, sharing
+from layout_ir.layouts.symbols import Symbols, is_symbolic
+from layout_ir.layouts.tiling import Tile, loose_pads, within_storage
+from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.level_loops import level_loops
+from layout_ir.lowering.line_runs import begins_at_line
+from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_order import loop_levels
+from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.tile_guards import are_as_long, is_as_large
+from layout_ir.lowering.tile_loops import TileEmitter
+from layout_ir.lowering.whole_units import are_multiples, line_products
+
+
+@dataclass(frozen=True)
+class WalkedBox:
+    """A box of a walk, its common axes in front."""
+
+    box: Box
+    tile: Tile
+    levels: tuple[LoopLevel, ...]
+    """The loops around the tile inside of the common ones."""
+
+    whole: tuple[int, ...]
+    """Unknown numbers that have to be multiples of a line for tiles to write whole lines."""
+
+    @property
+    def taken(self) -> list[tuple[Axis, int]]:
+        """The axes of which the tile takes several steps, and how many."""
+        return [(axis, steps) for axis, steps in zip(self.box.axes, self.tile.extents, strict=True) if steps > 1]
+
+
+@dataclass(frozen=True)
+class UnknownWalk:
+    """Boxes that are copied part by part, one after the other."""
+
+    boxes: tuple[WalkedBox, ...]
+    common: CommonSteps
+
+    @property
+    def axis(self) -> Axis:
+        """The axis that is cut into parts, of any length."""
+        return self.common.loops[0][-1]
+
+    def conditions(self, builder: LoopBuilder, buffers: Buffers, schedule: Schedule) -> list[SSAValue]:
+        """Whether what is copied is large, in whole lines, and has two parts at least."""
+        lines = dict.fromkeys(number for one in self.boxes for number in one.whole)
+        return [
+            is_as_large(builder, buffers, schedule.stream_bytes),
+            begins_at_line(builder, buffers.destination),
+            *are_multiples(builder, list(lines), schedule.lanes),
+            *are_as_long(builder, [(self.axis.extent, 2 * self.common.steps)]),
+        ]
+
+    def emit(self, builder: LoopBuilder, buffers: Buffers, schedule: Schedule) -> None:
+        """The common loops, and in them those of every box."""
+        *outer, axis = self.common.loops[0]
+        with ExitStack() as loops:
+            common: dict[int, SSAValue] = {}
+            for i, (one, step) in enumerate([*((each, 1) for each in outer), (axis, self.common.steps)]):
+                bounds = builder.constant(0), builder.constant(one.extent)
+                loop = builder.loop_between(*bounds, f"{one.name}_part", step)
+                common[i] = loops.enter_context(loop)
+            for one in self.boxes:
+                large = replace(schedule, narrows=False, trusts_lines=True, multiples=frozenset(one.whole))
+                with level_loops(builder, one.box, one.levels, common) as starts:
+                    TileEmitter(builder, buffers, large).emit(one.box, one.tile, starts, one.levels)
+
+
+def unknown_walks(
+    boxes: Sequence[Box], schedule: Schedule, source_size: int, symbols: Symbols
+) -> list[tuple[tuple[Box, ...], UnknownWalk]]:
+    """The walks of boxes that read the same lines, each with the boxes it is made of."""
+    may_walk = schedule.streams and schedule.prefetches and not schedule.threads and schedule.has_line_vectors
+    if not may_walk:
+        return []
+    found: list[tuple[tuple[Box, ...], UnknownWalk]] = []
+    width = LINE_BYTES // schedule.lanes
+    for together in sharing(boxes, width, Side.SOURCE, may_be_unknown=True):
+        common = common_steps(together, width) if len(together.boxes) > 1 else None
+        walked = (
+            []
+            if common is None
+            else [
+                _walked(box, loops, common.steps, schedule, source_size, symbols)
+                for box, loops in zip(together.boxes, common.loops, strict=True)
+            ]
+        )
+        complete = tuple(one for one in walked if one is not None)
+        if common is not None and len(complete) == len(together.boxes):
+            found.append((together.boxes, UnknownWalk(complete, common)))
+    return found
+
+
+def _walked(
+    box: Box, loops: Sequence[Axis], steps: int, schedule: Schedule, source_size: int, symbols: Symbols
+) -> WalkedBox | None:
+    """A box with the tile and the loops for one part; None where tiles would not write whole lines."""
+    axis, shared = loops[-1], len(loops)
+    behind = replace(box, axes=(*loops, *(own for own in box.axes if own not in loops)))
+    length = steps if is_symbolic(axis.extent) else min(steps, axis.extent)
+    part = replace(behind, axes=(replace(axis, extent=length, valid=length), *behind.axes[shared:]))
+    inner, size = within_storage(behind, part, source_size) if source_size else (part, 0)
+    if is_symbolic(size):
+        return None
+    large = replace(schedule, narrows=False, cells=inner.cells)
+    tile = tile_of(inner, large, size)
+    if tile is None or isinstance(tile, LineCopy) or loose_pads(inner, tile):
+        return None
+    levels = [
+        replace(level, inside=steps) if level.axis == 0 and level.inside is None else level
+        for level in loop_levels(inner, tile, large)
+    ]
+    if not any(level.axis == 0 for level in levels):  # the tile takes the part as a whole
+        levels.append(LoopLevel(0, length, inside=steps))
+    extended = replace(tile, extents=(*[1] * (shared - 1), *tile.extents))
+    whole = line_products(behind, extended, schedule.lanes, symbols)
+    if whole is None:
+        return None
+    return WalkedBox(behind, extended, tuple(level.behind(shared - 1) for level in levels), tuple(whole))

@@ -1,0 +1,104 @@
+"""Kernels for unknown extents that copy boxes which share lines of a large source together: right at every size."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from fenced_memory import FencedMemory
+from sized_runs import FILL, noise
+from varied_reorders import all_streamed
+
+import layout_ir as li
+from layout_ir.interpreter.module import interpret
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS
+from layout_ir.lowering.target import Target
+from layout_ir.runtime.module import compile_functions, lower_to_c
+from layout_ir.runtime.processor import PROCESSOR_VARIABLE
+from layout_ir.runtime.sized_kernel import SizedKernel
+
+Case = tuple[str, str, tuple[int | None, ...], str, float | None]
+
+IMAGES = (None, 35, None, None)
+
+TOGETHER: tuple[Case, ...] = (
+    ("NHWC", "onednn:nChw16c", IMAGES, "f32", 0),
+    ("NHWC", "onednn:nChw16c", IMAGES, "i8", 3),
+    ("NHWC", "onednn:nChw8c", IMAGES, "i8", 0),  # a tile takes all of a part of what is left of the channels
+    ("NHWC", "ascend:NC1HWC0", (None, 70, None, None), "f16", 0),
+    ("NHWC", "onednn:nChw16c", (None, 35, 12, 12), "f32", 0),  # only the batch is unknown
+    ("NHWC", "onednn:ABcd16a16b", (None, 24, None, None), "f32", 0),  # every part has the images of a block
+    ("NHWC", "onednn:OIhw16i16o", (None, 24, None, None), "i16", 0),
+    ("onednn:nwc", "onednn:nCw16c", (None, 19, None), "f16", -1),
+)
+
+APART: tuple[Case, ...] = (
+    ("NHWC", "onednn:nChw16c", (None, 32, None, None), "f32", 0),  # nothing left over
+    ("NHWC", "onednn:nChw16c", IMAGES, "f32", None),  # pads are left as they are
+    ("NCHW", "onednn:nChw16c", IMAGES, "f32", 0),  # planes apart
+    ("NHWC", "onednn:nChw16c", (None,) * 4, "f32", 0),  # a step of unknown size
+)
+
+SIZES = ((1, 8, 16), (2, 9, 16), (3, 12, 12), (17, 11, 13), (33, 4, 40), (5, 1, 1), (0, 8, 16))
+"""Two parts and none left, some left, less than a part, odd images, blocks of images and a rest, small ones, none."""
+
+PART = r"\b\w+_part = "
+"""Where a common loop begins."""
+
+LINE = 64
+
+
+def c_text(case: Case, threads: bool = False) -> str:
+    """The C text of a kernel for the processor whose vectors are lines."""
+    module = reorder_module(li.layout(case[0]), li.layout(case[1]), *case[2:4], pad=case[4])
+    return lower_to_c(module, Target(64, panels=True, threads=threads, processor=GRANITE_RAPIDS))[1]
+
+
+def destination_at(expected: Any, behind: int) -> Any:
+    """Memory for a result some bytes behind the beginning of a line."""
+    memory = np.full(expected.nbytes + 2 * LINE, FILL, np.uint8)
+    skipped = -memory.ctypes.data % LINE + behind
+    return memory[skipped : skipped + expected.nbytes].view(expected.dtype)
+
+
+def known(shape: Sequence[int | None], sizes: Sequence[int]) -> tuple[list[int], tuple[int, ...]]:
+    """The shape with sizes for what is unknown, and these alone."""
+    rest = iter(sizes)
+    whole = [next(rest) if extent is None else extent for extent in shape]
+    return whole, tuple(size for extent, size in zip(shape, whole, strict=True) if extent is None)
+
+
+@pytest.mark.parametrize("case", TOGETHER, ids=str)
+def test_which_are_copied_together(case: Case) -> None:
+    assert re.search(PART, c_text(case))
+    assert not re.search(PART, c_text(case, threads=True))
+
+
+@pytest.mark.parametrize("case", APART, ids=str)
+def test_which_are_not(case: Case) -> None:
+    assert not re.search(PART, c_text(case))
+
+
+@pytest.mark.usefixtures("quickest_compiler")
+@pytest.mark.parametrize("case", TOGETHER, ids=str)
+def test_every_size_gives_the_bits_of_the_interpreter(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PROCESSOR_VARIABLE, GRANITE_RAPIDS)
+    source, destination = map(li.layout, case[:2])
+    module = reorder_module(source, destination, *case[2:4], pad=case[4])
+    with all_streamed():
+        (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64, panels=True)
+    assert isinstance(kernel, SizedKernel)
+    assert re.search(PART, kernel.source)
+    fenced = FencedMemory(1 << 20)
+    for sizes, at_end, behind in itertools.product(SIZES, (False, True), (0, 16)):
+        shape, given = known(case[2], sizes)
+        values = noise(source, shape, case[3])
+        (expected,) = interpret(module, "reorder", [values], fill=FILL, sizes=given)
+        result = destination_at(expected, behind)
+        kernel(fenced.copy_of(values, at_end), result, sizes=given)
+        assert np.array_equal(result.view(np.uint8), expected.view(np.uint8)), (case, shape, behind)
