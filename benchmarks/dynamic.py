@@ -27,6 +27,7 @@ PAIRS = (
     ("NHWC", "NCHW"),
     ("NCHW", "onednn:nChw16c"),
     ("onednn:nChw16c", "NCHW"),
+    ("NHWC", "onednn:nChw16c"),
     ("NCHW", "ascend:NC1HWC0"),
 )
 

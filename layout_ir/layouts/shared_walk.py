@@ -28,11 +28,15 @@ LEAST_PART_STEPS = 16
 PART_BYTES = 16 << 10
 """Size of these steps: they stay in a first level cache until the last box has taken them."""
 
-SHORT_PARTS = 4
-"""Parts of all steps of the innermost axes have several of the next one where so many would fit."""
-
 ONLY_PART_BYTES = 64 << 10
 """The same of an axis too short for two parts: what waits in a second level cache is still read once from memory."""
+
+MOST_PART_BYTES = 256 << 10
+"""The same of `LEAST_PART_STEPS` steps of several images that lie side by side on the other side."""
+
+SHORT_PARTS = 4
+"""How many parts of whole axes have to fit for a part to take several steps of the next axis."""
+
 
 FILLED_STEP_BYTES = 8 << 10
 """Distance of steps of the destination up to which the pads of a step follow what is copied to it."""
@@ -112,6 +116,8 @@ def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tu
     if len(together.boxes) == 1:
         return None
     outer, step_bytes = _loops(together, element_bytes)
+    if step_bytes * LEAST_PART_STEPS > MOST_PART_BYTES:
+        return None
     part = _part([axis.extent for axis in outer[0]], step_bytes, leaving)
     if part is None:
         return None
@@ -137,15 +143,16 @@ class CommonSteps:
     """The axes of every box that are common loops, outermost first; the last one is cut into parts."""
 
     steps: int
-    """Steps of that in one part."""
+    """Steps of the last axis in one part."""
 
 
 def common_steps(together: Sharing, element_bytes: int) -> CommonSteps | None:
-    """The loops of boxes with unknown extents; None where nobody knows how large a step is."""
+    """The loops of boxes with unknown extents; None where steps are of unknown size, or where there are few of them."""
     outer, step_bytes = _loops(together, element_bytes)
-    if is_symbolic(step_bytes):
+    if step_bytes * LEAST_PART_STEPS > MOST_PART_BYTES:  # a stand-in for an unknown number is larger than any
         return None
-    return CommonSteps(tuple(map(tuple, outer)), _steps_of_part(step_bytes))
+    steps = _steps_of_part(step_bytes)
+    return None if outer[0][-1].extent < 2 * steps else CommonSteps(tuple(map(tuple, outer)), steps)
 
 
 def _loops(together: Sharing, element_bytes: int) -> tuple[list[list[Axis]], int]:

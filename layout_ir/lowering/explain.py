@@ -100,7 +100,8 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     walks = with_walks(by_themselves, schedule, size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, size, writes_pads)
     if plan.unknown is not None:
-        lines += [_unknown_walk(walk) for _, walk in unknown_walks(plan.boxes, usual, size, plan.unknown)]
+        parts = list(split(plan.boxes, size, usual, writes_pads, plan.unknown))
+        lines += [_unknown_walk(walk) for _, walk in unknown_walks(parts, usual, size, plan.unknown)]
     if at_lines is not None:
         elsewhere = _elsewhere(plan.boxes, usual, size, writes_pads)
     elif known and not moves_alike(by_themselves, schedule, size):

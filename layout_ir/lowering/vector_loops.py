@@ -73,19 +73,18 @@ class _Emitter:
         return None if self.builder.unknown is None else self.builder.unknown.symbols
 
     def of_any_size(self, parts: Sequence[Part]) -> None:
-        """Parts with unknown extents: those that read the same lines of a large source in common loops."""
+        """Parts with unknown extents; those that read the same lines in common loops where these are found to pay."""
         assert self.symbols is not None
-        size, left = self.buffers.source_size, list(parts)
-        for boxes, walk in unknown_walks(_boxes_of(parts), self.schedule, size, self.symbols):
-            walked = [part for part in left if all(box in boxes for box in part.group.boxes)]
-            left = [part for part in left if part not in walked]
+        walks = unknown_walks(parts, self.schedule, self.buffers.source_size, self.symbols)
+        walked = [part for own, _ in walks for part in own]
+        self._one_by_one([part for part in parts if part not in walked])
+        for own, walk in walks:
             emit_where(
                 self.builder,
                 walk.conditions(self.builder, self.buffers, self.schedule),
-                partial(walk.emit, self.builder, self.buffers, self.schedule),
-                partial(self._one_by_one, walked),
+                partial(walk.emit, self.builder, self.buffers),
+                partial(self._one_by_one, own),
             )
-        self._one_by_one(left)
 
     def _one_by_one(self, parts: Sequence[Part]) -> None:
         """The same without common loops."""

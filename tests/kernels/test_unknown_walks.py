@@ -12,10 +12,12 @@ import pytest
 from fenced_memory import FencedMemory
 from sized_runs import FILL, noise
 from varied_reorders import all_streamed
+from xdsl.context import Context
 
 import layout_ir as li
 from layout_ir.interpreter.module import interpret
 from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import compile_functions, lower_to_c
@@ -31,10 +33,11 @@ TOGETHER: tuple[Case, ...] = (
     ("NHWC", "onednn:nChw16c", IMAGES, "i8", 3),
     ("NHWC", "onednn:nChw8c", IMAGES, "i8", 0),  # a tile takes all of a part of what is left of the channels
     ("NHWC", "ascend:NC1HWC0", (None, 70, None, None), "f16", 0),
-    ("NHWC", "onednn:nChw16c", (None, 35, 12, 12), "f32", 0),  # only the batch is unknown
+    ("NHWC", "onednn:nChw16c", (None, 35, 16, 16), "f32", 0),  # only the batch is unknown
     ("NHWC", "onednn:ABcd16a16b", (None, 24, None, None), "f32", 0),  # every part has the images of a block
     ("NHWC", "onednn:OIhw16i16o", (None, 24, None, None), "i16", 0),
     ("onednn:nwc", "onednn:nCw16c", (None, 19, None), "f16", -1),
+    ("NHWC", "onednn:ABcd16a32b", (None, 40, None, None), "f32", 0),  # blocks that are not full are filled first
 )
 
 APART: tuple[Case, ...] = (
@@ -44,8 +47,10 @@ APART: tuple[Case, ...] = (
     ("NHWC", "onednn:nChw16c", (None,) * 4, "f32", 0),  # a step of unknown size
 )
 
-SIZES = ((1, 8, 16), (2, 9, 16), (3, 12, 12), (17, 11, 13), (33, 4, 40), (5, 1, 1), (0, 8, 16))
-"""Two parts and none left, some left, less than a part, odd images, blocks of images and a rest, small ones, none."""
+SIZES = ((1, 8, 16), (2, 9, 16), (3, 12, 12), (17, 11, 13), (33, 4, 40), (5, 1, 1), (0, 8, 16), (2, 150, 3))
+"""
+Two parts and none left, some left, less than a part, odd images, blocks of images and a rest, small ones, none, rows.
+"""
 
 PART = r"\b\w+_part = "
 """Where a common loop begins."""
@@ -79,6 +84,13 @@ def test_which_are_copied_together(case: Case) -> None:
     assert not re.search(PART, c_text(case, threads=True))
 
 
+def test_what_may_go_together_is_explained() -> None:
+    case = TOGETHER[0]
+    module = reorder_module(li.layout(case[0]), li.layout(case[1]), *case[2:4], pad=case[4])
+    text = explain_module(Context(), module, Target(64, panels=True, processor=GRANITE_RAPIDS))
+    assert "all 2 read the same lines, inside of loops over a by 1, c_d by 64, where the destination is large" in text
+
+
 @pytest.mark.parametrize("case", APART, ids=str)
 def test_which_are_not(case: Case) -> None:
     assert not re.search(PART, c_text(case))
@@ -94,7 +106,7 @@ def test_every_size_gives_the_bits_of_the_interpreter(case: Case, monkeypatch: p
         (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64, panels=True)
     assert isinstance(kernel, SizedKernel)
     assert re.search(PART, kernel.source)
-    fenced = FencedMemory(1 << 20)
+    fenced = FencedMemory(1 << 21)
     for sizes, at_end, behind in itertools.product(SIZES, (False, True), (0, 16)):
         shape, given = known(case[2], sizes)
         values = noise(source, shape, case[3])

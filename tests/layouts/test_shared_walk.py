@@ -13,7 +13,7 @@ from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.shared_walk import Side, sharing, walk_together
+from layout_ir.layouts.shared_walk import MOST_PART_BYTES, Sharing, Side, sharing, walk_together
 
 
 def boxes_of(blocks: str, shape: tuple[int, ...], side: Side = Side.SOURCE) -> tuple[Box, ...]:
@@ -38,29 +38,38 @@ def copies(box: Box) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("leaving", [0, 1])
 @pytest.mark.parametrize("blocks", ["nChw{0}c", "ABcd4a{0}b", "ABcd{0}b8a"])
-@pytest.mark.parametrize("seed", range(12))
-def test_walks_copy_what_their_boxes_do(seed: int, blocks: str, leaving: int, side: Side) -> None:
-    rng = random.Random(seed)
-    block = rng.choice([4, 8, 16])
-    channels = block * rng.randint(1, 2) + rng.randint(1, block - 1)
-    shape = (rng.choice([1, 2, 8, 24]), channels, rng.randint(1, 16), rng.randint(2, 16))
-    boxes = boxes_of("onednn:" + blocks.format(block), shape, side)
-    seen: list[Box] = []
-    for together in sharing(boxes, 4, side):
-        seen += together.boxes
-        found = walk_together(together, 4, leaving)
-        if found is None:
-            continue
-        walk, rest = found
-        before = sorted(copy for box in together.boxes for copy in copies(box))
-        assert sorted(copy for box in (*walk.boxes, *rest) for copy in copies(box)) == before
-        common = [[(axis.extent, side.stride(axis)) for axis in box.axes[: walk.shared]] for box in walk.boxes]
-        assert common[0]
-        assert all(axes == common[0] for axes in common)
-        assert len(rest) == (len(walk.boxes) if rest or leaving else 0)
-        others = [side.other.stride(axis) for box in walk.boxes for axis in box.axes[: walk.shared - 1]]
-        assert all(stride * 4 > LINE_BYTES for stride in others)
-    assert sorted(map(str, seen)) == sorted(map(str, boxes))
+def test_walks_copy_what_their_boxes_do(blocks: str, leaving: int, side: Side) -> None:
+    rng = random.Random(leaving)
+    walks = 0
+    for _ in range(12):
+        block = rng.choice([4, 8, 16])
+        channels = block * rng.randint(1, 2) + rng.randint(1, block - 1)
+        shape = (rng.choice([1, 2, 8, 24]), channels, rng.randint(1, 16), rng.randint(2, 16))
+        boxes = boxes_of("onednn:" + blocks.format(block), shape, side)
+        together = sharing(boxes, 4, side)
+        assert sorted(str(box) for one in together for box in one.boxes) == sorted(map(str, boxes))
+        walks += sum(check_walk(one, leaving) for one in together)
+    assert walks >= 4
+
+
+def check_walk(together: Sharing, leaving: int) -> bool:
+    """Whether boxes have a walk, which then copies what they do in parts that a cache holds."""
+    found = walk_together(together, 4, leaving)
+    if found is None:
+        return False
+    (walk, rest), side = found, together.side
+    before = sorted(copy for box in together.boxes for copy in copies(box))
+    assert sorted(copy for box in (*walk.boxes, *rest) for copy in copies(box)) == before
+    common = [[(axis.extent, side.stride(axis)) for axis in box.axes[: walk.shared]] for box in walk.boxes]
+    assert common[0]
+    assert all(axes == common[0] for axes in common)
+    assert len(rest) == (len(walk.boxes) if rest or leaving else 0)
+    others = [side.other.stride(axis) for box in walk.boxes for axis in box.axes[: walk.shared - 1]]
+    assert all(stride * 4 > LINE_BYTES for stride in others)
+    for position in range(len(walk.boxes)):
+        steps = [axis.valid for axis in walk.inner(position).axes if side.stride(axis) >= together.stride]
+        assert math.prod(steps) * together.stride * 4 <= MOST_PART_BYTES
+    return True
 
 
 @pytest.mark.parametrize("side", Side)
@@ -117,6 +126,13 @@ def test_boxes_that_share_pixels_are_together(
     blocks: str, shape: tuple[int, ...], sizes: list[int], side: Side
 ) -> None:
     assert [len(together.boxes) for together in sharing(boxes_of(blocks, shape, side), 4, side)] == sizes
+
+
+def test_images_that_would_fill_a_cache_are_not_side_by_side() -> None:
+    (together,) = sharing(boxes_of("onednn:ABcd32a16b", (32, 200, 56, 56)), 4, Side.SOURCE)
+    assert walk_together(together, 4) is None  # 16 pixels of 32 images, of 800 bytes each
+    (together,) = sharing(boxes_of("onednn:ABcd32a16b", (32, 100, 56, 56)), 4, Side.SOURCE)
+    assert walk_together(together, 4) is not None
 
 
 def test_short_axes_are_left_alone() -> None:
