@@ -13,7 +13,7 @@ from layout_ir.dialects.attributes import UndefAttr
 from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.plan import Box
+from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import merge_pads
 from layout_ir.layouts.shuffle_network import Network, Shuffle
 from layout_ir.layouts.symbols import readable
@@ -99,9 +99,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     known = plan.unknown is None
     walks = with_walks(by_themselves, schedule, size, writes_pads) if known else by_themselves
     lines += _by_tiles(walks, schedule, size, writes_pads)
-    if plan.unknown is not None:
-        parts = list(split(plan.boxes, size, usual, writes_pads, plan.unknown))
-        lines += [_unknown_walk(walk) for _, walk in unknown_walks(parts, usual, size, plan.unknown)]
+    lines += _unknown_walks(plan, usual, size, writes_pads)
     if at_lines is not None:
         elsewhere = _elsewhere(plan.boxes, usual, size, writes_pads)
     elif known and not moves_alike(by_themselves, schedule, size):
@@ -149,8 +147,15 @@ def _walk(tiled: TiledWalk, schedule: Schedule) -> list[str]:
     return lines
 
 
+def _unknown_walks(plan: CopyPlan, schedule: Schedule, source_size: int, writes_pads: bool) -> list[str]:
+    """The lines of boxes that a kernel which runs may find large enough for common loops."""
+    if plan.unknown is None:
+        return []
+    parts = list(split(plan.boxes, source_size, schedule, writes_pads, plan.unknown))
+    return [_unknown_walk(walk) for _, walk in unknown_walks(parts, schedule, source_size, plan.unknown)]
+
+
 def _unknown_walk(walk: UnknownWalk) -> str:
-    """The line of boxes that a kernel which runs may find large enough for common loops."""
     tiles = [" x ".join(f"{axis.name} {steps}" for axis, steps in one.taken) for one in walk.boxes]
     *outer, axis = walk.common.loops[0]
     loops = [*(f"{one.name} by 1" for one in outer), f"{axis.name} by {walk.common.steps}"]
