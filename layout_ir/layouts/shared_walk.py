@@ -17,7 +17,6 @@ from layout_ir.layouts.panel_group import STEP_BYTES, is_regular
 from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
-from layout_ir.layouts.symbols import is_symbolic
 
 PART_STEPS = 64
 """Steps of the innermost shared axis that are copied by one box after the other."""
@@ -95,12 +94,12 @@ class SharedWalk:
         return replace(box, axes=box.axes[self.shared :])
 
 
-def sharing(boxes: Sequence[Box], element_bytes: int, side: Side, *, may_be_unknown: bool = False) -> list[Sharing]:
-    """All boxes, those together that take parts of the same steps; those of unknown extents only if told so."""
+def sharing(boxes: Sequence[Box], element_bytes: int, side: Side) -> list[Sharing]:
+    """All boxes, those together that take parts of the same steps."""
     left = list(boxes)
     result: list[Sharing] = []
     while left:
-        found = _partners(left, element_bytes, side, may_be_unknown)
+        found = _partners(left, element_bytes, side)
         left = [box for box in left if box not in found.boxes]
         result.append(found)
     return result
@@ -115,9 +114,10 @@ def walk_together(together: Sharing, element_bytes: int, leaving: int = 0) -> tu
     """
     if len(together.boxes) == 1:
         return None
-    outer, step_bytes = _loops(together, element_bytes)
-    if step_bytes * LEAST_PART_STEPS > MOST_PART_BYTES:
+    common = _loops(together, element_bytes)
+    if common is None:
         return None
+    outer, step_bytes = common
     part = _part([axis.extent for axis in outer[0]], step_bytes, leaving)
     if part is None:
         return None
@@ -148,18 +148,25 @@ class CommonSteps:
 
 def common_steps(together: Sharing, element_bytes: int) -> CommonSteps | None:
     """The loops of boxes with unknown extents; None where steps are of unknown size, or where there are few of them."""
-    outer, step_bytes = _loops(together, element_bytes)
-    if step_bytes * LEAST_PART_STEPS > MOST_PART_BYTES:  # a stand-in for an unknown number is larger than any
+    common = _loops(together, element_bytes)
+    if common is None:
         return None
+    outer, step_bytes = common
     steps = _steps_of_part(step_bytes)
     return None if outer[0][-1].extent < 2 * steps else CommonSteps(tuple(map(tuple, outer)), steps)
 
 
-def _loops(together: Sharing, element_bytes: int) -> tuple[list[list[Axis]], int]:
-    """The axes of every box that may be common loops, outermost first, and the bytes of what one step of them has."""
+def _loops(together: Sharing, element_bytes: int) -> tuple[list[list[Axis]], int] | None:
+    """
+    The axes of every box that may be common loops, outermost first, and the bytes of what one step of them has.
+
+    None where that is too much for parts, as any unknown number is: its stand-in is larger.
+    """
     outer = [_outer(box, together) for box in together.boxes]
     gathered = _in_near_lines(outer, together.side, element_bytes)
     step_bytes = together.stride * element_bytes * math.prod(outer[0][i].extent for i in gathered)
+    if step_bytes * LEAST_PART_STEPS > MOST_PART_BYTES:
+        return None
     return [[axis for i, axis in enumerate(axes) if i not in gathered] for axes in outer], step_bytes
 
 
@@ -213,10 +220,10 @@ def _in_near_lines(outer: Sequence[Sequence[Axis]], side: Side, element_bytes: i
     )
 
 
-def _partners(boxes: Sequence[Box], element_bytes: int, side: Side, may_be_unknown: bool) -> Sharing:
+def _partners(boxes: Sequence[Box], element_bytes: int, side: Side) -> Sharing:
     """The first box with all others that take parts of the same steps."""
     first = boxes[0]
-    able = [box for box in boxes if _can_share(box, side, may_be_unknown)]
+    able = [box for box in boxes if _can_share(box, side)]
     strides = sorted({side.stride(axis) for axis in first.axes} - {0}) if first in able else []
     for stride in strides:
         if stride * element_bytes > FILLED_STEP_BYTES:
@@ -238,12 +245,11 @@ def _is_inside_of_the_same_steps(box: Box, steps: Sharing) -> bool:
     return span < stride and apart < stride and places[0] == places[1] and all(axis.is_full for axis in common[0])
 
 
-def _can_share(box: Box, side: Side, may_be_unknown: bool) -> bool:
+def _can_share(box: Box, side: Side) -> bool:
     """Whether every step of every axis has a place of its own; one step alone, as of a single channel, needs none."""
     return (
         is_regular(box)
         and not (box.is_fill and side is Side.SOURCE)
-        and (may_be_unknown or not any(is_symbolic(axis.extent) for axis in box.axes))
         and all(side.stride(axis) > 0 or side.steps(axis) == 1 for axis in box.axes)
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -37,6 +37,14 @@ def level_loops(
             part = parts.pop(level.axis, None)  # only the outermost loop in a part goes through all of it
             starts[level.axis] = loops.enter_context(level_loop(builder, box.axes[level.axis], level, starts, part))
         yield starts
+
+
+def part_loop(
+    builder: LoopBuilder, axis: Axis, step: int = 1, *, is_parallel: bool = False
+) -> AbstractContextManager[SSAValue]:
+    """A loop that is common to several boxes: where their parts start along one axis."""
+    bounds = builder.constant(0), builder.constant(axis.extent)
+    return builder.loop_between(*bounds, f"{axis.name}_part", step, is_parallel)
 
 
 def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel]) -> dict[int, SSAValue]:

@@ -15,7 +15,7 @@ from layout_ir.layouts.shared_walk import CommonSteps, Side, common_steps, shari
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile, loose_pads, within_storage
 from layout_ir.lowering.box_loops import Buffers
-from layout_ir.lowering.level_loops import level_loops
+from layout_ir.lowering.level_loops import level_loops, part_loop
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -74,9 +74,7 @@ class UnknownWalk:
         with ExitStack() as loops:
             common: dict[int, SSAValue] = {}
             for i, (one, step) in enumerate([*((each, 1) for each in outer), (axis, self.common.steps)]):
-                bounds = builder.constant(0), builder.constant(one.extent)
-                loop = builder.loop_between(*bounds, f"{one.name}_part", step)
-                common[i] = loops.enter_context(loop)
+                common[i] = loops.enter_context(part_loop(builder, one, step))
             for one in self.boxes:
                 with level_loops(builder, one.box, one.levels, common) as starts:
                     TileEmitter(builder, buffers, one.schedule).emit(one.box, one.tile, starts, one.levels)
@@ -95,7 +93,7 @@ def unknown_walks(
     able = [part for part in parts if _may_walk(part, symbols)]
     width = LINE_BYTES // schedule.lanes
     found: list[tuple[list[Part], UnknownWalk]] = []
-    for together in sharing([part.group.main for part in able], width, Side.SOURCE, may_be_unknown=True):
+    for together in sharing([part.group.main for part in able], width, Side.SOURCE):
         common = common_steps(together, width) if len(together.boxes) > 1 else None
         if common is None:
             continue

@@ -16,7 +16,7 @@ from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, wa
 from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.filled_apart import filled_apart, parts_with_tiles
-from layout_ir.lowering.level_loops import level_loops
+from layout_ir.lowering.level_loops import level_loops, part_loop
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
@@ -115,7 +115,7 @@ def _best_walk(
 
 
 def _pays(tiled: TiledWalk, together: Sharing, schedule: Schedule, source_size: int, writes_pads: bool) -> bool:
-    """Whether boxes in the caches are not much dearer together than one by one."""
+    """Whether boxes in the caches are not too dear together, beside what they are one by one."""
     parts = [parts_with_tiles(box, schedule, source_size, writes_pads) for box in together.boxes]
     alone = _cost_of([part for found in parts for part in found])
     return tiled.cost <= DEAR_WALK[together.side] * alone
@@ -135,9 +135,8 @@ def emit_walk(builder: LoopBuilder, tiled: TiledWalk, buffers: Buffers, schedule
         common: dict[int, SSAValue] = {}
         for number, i in enumerate(tiled.order):
             axis = walk.boxes[0].axes[i]
-            bounds = builder.constant(0), builder.constant(axis.extent)
             is_parallel = schedule.threads > 0 and number == 0
-            common[i] = loops.enter_context(builder.loop_between(*bounds, f"{axis.name}_part", 1, is_parallel))
+            common[i] = loops.enter_context(part_loop(builder, axis, is_parallel=is_parallel))
         for position in range(len(tiled.tiles)):
             _emit_inner(builder, tiled, position, common, buffers, schedule)
 

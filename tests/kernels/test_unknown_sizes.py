@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fenced_memory import FencedMemory
-from sized_runs import FILL, check_run, noise
+from sized_runs import FILL, check_run, known, noise
 from varied_reorders import all_streamed, small_panels, steps_up_to
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -205,12 +205,6 @@ def module_of(cases: Sequence[Case]) -> ModuleOp:
             op.detach()
             module.body.block.add_op(op)
     return module
-
-
-def known(shape: Shape, sizes: Sequence[int]) -> tuple[list[int], tuple[int, ...]]:
-    """The shape with sizes for what is unknown, and these alone."""
-    whole = [size if extent is None else extent for extent, size in zip(shape, sizes, strict=False)]
-    return whole, tuple(size for extent, size in zip(shape, sizes, strict=False) if extent is None)
 
 
 def source_of(case: Case, shape: Sequence[int]) -> npt.NDArray[Any]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
 import pytest
 from fenced_memory import FencedMemory
-from sized_runs import FILL, noise
+from sized_runs import FILL, check_run, known, noise
 from varied_reorders import all_streamed
 from xdsl.context import Context
 
@@ -47,7 +44,16 @@ APART: tuple[Case, ...] = (
     ("NHWC", "onednn:nChw16c", (None,) * 4, "f32", 0),  # a step of unknown size
 )
 
-SIZES = ((1, 8, 16), (2, 9, 16), (3, 12, 12), (17, 11, 13), (33, 4, 40), (5, 1, 1), (0, 8, 16), (2, 150, 3))
+SIZES = (
+    (1, 0, 8, 16),
+    (2, 0, 9, 16),
+    (3, 0, 12, 12),
+    (17, 0, 11, 13),
+    (33, 0, 4, 40),
+    (5, 0, 1, 1),
+    (0, 0, 8, 16),
+    (2, 0, 150, 3),
+)
 """
 Two parts and none left, some left, less than a part, odd images, blocks of images and a rest, small ones, none, rows.
 """
@@ -55,27 +61,11 @@ Two parts and none left, some left, less than a part, odd images, blocks of imag
 PART = r"\b\w+_part = "
 """Where a common loop begins."""
 
-LINE = 64
-
 
 def c_text(case: Case, threads: bool = False) -> str:
     """The C text of a kernel for the processor whose vectors are lines."""
     module = reorder_module(li.layout(case[0]), li.layout(case[1]), *case[2:4], pad=case[4])
     return lower_to_c(module, Target(64, panels=True, threads=threads, processor=GRANITE_RAPIDS))[1]
-
-
-def destination_at(expected: Any, behind: int) -> Any:
-    """Memory for a result some bytes behind the beginning of a line."""
-    memory = np.full(expected.nbytes + 2 * LINE, FILL, np.uint8)
-    skipped = -memory.ctypes.data % LINE + behind
-    return memory[skipped : skipped + expected.nbytes].view(expected.dtype)
-
-
-def known(shape: Sequence[int | None], sizes: Sequence[int]) -> tuple[list[int], tuple[int, ...]]:
-    """The shape with sizes for what is unknown, and these alone."""
-    rest = iter(sizes)
-    whole = [next(rest) if extent is None else extent for extent in shape]
-    return whole, tuple(size for extent, size in zip(shape, whole, strict=True) if extent is None)
 
 
 @pytest.mark.parametrize("case", TOGETHER, ids=str)
@@ -111,6 +101,5 @@ def test_every_size_gives_the_bits_of_the_interpreter(case: Case, monkeypatch: p
         shape, given = known(case[2], sizes)
         values = noise(source, shape, case[3])
         (expected,) = interpret(module, "reorder", [values], fill=FILL, sizes=given)
-        result = destination_at(expected, behind)
-        kernel(fenced.copy_of(values, at_end), result, sizes=given)
-        assert np.array_equal(result.view(np.uint8), expected.view(np.uint8)), (case, shape, behind)
+        what = (case, shape, behind)
+        check_run(kernel, given, values, expected, fenced, at_end=at_end, what=what, behind_line=behind)
