@@ -251,4 +251,5 @@ def _level(box: Box, level: LoopLevel) -> str:
     if level.is_parallel:
         fewer = f" where there are fewer than {level.whole_from} trips around it" if level.whole_from else ""
         traits.append(f"parallel{fewer}")
+        traits += [f"the last part {level.longer} longer"] if level.longer else []
     return f"{box.axes[level.axis].name} by {level.step}{inside}" + (f" ({', '.join(traits)})" if traits else "")

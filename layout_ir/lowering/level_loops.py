@@ -25,10 +25,12 @@ def level_loops(
     with ExitStack() as loops:
         parts: dict[int, SSAValue] = {}
         if len(shared) > 1:
-            parts = _lengths_of_parts(builder, box, shared)
+            lengths = _lengths_of_parts(builder, box, shared)
+            parts = lengths if any(level.whole_from for level in shared) else {}
             axes = [box.axes[level.axis] for level in shared]
-            ends, names = [builder.constant(axis.extent) for axis in axes], [axis.name for axis in axes]
-            firsts, steps = [builder.constant(0)] * len(shared), list(parts.values())
+            names = [axis.name for axis in axes]
+            ends = [_end(builder, axis, level) for axis, level in zip(axes, shared, strict=True)]
+            firsts, steps = [builder.constant(0)] * len(shared), list(lengths.values())
             indices = loops.enter_context(builder.parallel_loops(firsts, ends, names, steps))
             for level, index in zip(shared, indices, strict=True):
                 starts[level.axis] = _moved_back(builder, box.axes[level.axis], level, index)
@@ -75,14 +77,22 @@ def level_loop(
     `part`: the length of what it is inside of, where that is not always the same.
     """
     if level.inside is None:
-        first, end = builder.constant(0), builder.constant(axis.extent)
+        first, end = builder.constant(0), _end(builder, axis, level)
     else:
         first = starts[level.axis]
         end = builder.behind(first, level.inside) if part is None else builder.place([(first, 1), (part, 1)], 0)
-        if part is not None or not is_multiple(axis.extent, level.inside):
+        if level.longer:
+            is_last = builder.compare(end, "uge", builder.constant(axis.extent - level.longer))
+            end = builder.select(is_last, builder.constant(axis.extent), end)
+        elif part is not None or not is_multiple(axis.extent, level.inside):
             end = builder.minimum(end, axis.extent)
     with builder.loop_between(first, end, axis.name, level.step, level.is_parallel) as index:
         yield _moved_back(builder, axis, level, index)
+
+
+def _end(builder: LoopBuilder, axis: Axis, level: LoopLevel) -> SSAValue:
+    """Where a loop over a whole axis ends: what its last part has beyond the others needs no start of its own."""
+    return builder.constant(axis.extent - level.longer)
 
 
 def _moved_back(builder: LoopBuilder, axis: Axis, level: LoopLevel, index: SSAValue) -> SSAValue:

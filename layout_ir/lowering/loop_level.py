@@ -15,6 +15,8 @@ class LoopLevel:
     step: int
     inside: int | None = None
     """Length of the block that the loop walks, None for the whole axis."""
+    longer: int = 0
+    """Elements that the last of these blocks has beyond that; for the loop over the blocks, what it leaves to it."""
     is_last: bool = True
     """Whether no further loop cuts this axis."""
     is_even: bool = False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.thread_shares import evenness
+from layout_ir.layouts.thread_shares import EVEN, evenness
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.schedule import Schedule
@@ -34,6 +35,9 @@ bytes are up to 4 times as slow with data in the caches as with rows of their ow
 EVEN_LOOP = 0.7
 """Evenness from which on threads share a loop rather than another one inside of it."""
 
+WORTH_SEVERAL = 1.1
+"""How much more evenly threads share several loops, or one whose last part is longer, to be worth it."""
+
 EVEN_PARTS = 0.95
 """Evenness from which on a loop is not cut into smaller parts."""
 
@@ -41,61 +45,150 @@ LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """What a thread takes of a loop at once."""
+
+    length: int
+    """Elements along the axis of the loop."""
+
+    longer: int = 0
+    """Elements that the last one has beyond that, where the rest is not as long as a tile."""
+
+    def evenness(self, extent: int, threads: int) -> float:
+        """How evenly so many threads share a loop over an extent."""
+        return evenness(extent, threads, self.length, self.longer)
+
+    def trips(self, extent: int) -> int:
+        """How many of them an extent has."""
+        return -(-(extent - self.longer) // self.length)
+
+
 def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
     """
     Let threads share a loop: the outermost that keeps their lines of the destination apart and pages between them, or
     else the one whose steps lie farthest from each other there.
 
-    Where only a kernel that runs knows how many steps that has, they share parts of others as well if it has too few.
+    Where only a kernel that runs knows how many steps that has, they share parts of others as well if it has too few;
+    where it is too short for so many threads, the parts of several as one.
 
     Its steps are grouped so that a line belongs to one group: threads that write parts of one line take it from each
     other again and again. Inside of a group the loops keep their order.
     """
-    outer = [position for position, level in enumerate(levels) if level.inside is None]
-    lengths = {position: _part(box, tile, levels[position], schedule) for position in outer}
+    loops = _Loops(box, tile, schedule, levels)
+    several = loops.roomy or loops.apart or loops.farthest[:1]
+    if any(is_symbolic(loops.extent(position)) for position in several):
+        return _shared_as_needed(box, schedule, levels, {i: loops.part(i) for i in loops.outer}, several)
+    chosen = loops.chosen
+    share = 1 / schedule.threads if chosen is None else loops.share(chosen)
+    if share < EVEN_LOOP:
+        parts, together = loops.several()
+        if together >= WORTH_SEVERAL * share:
+            return _shared(levels, parts)
+    return levels if chosen is None else _shared(levels, {chosen: loops.part(chosen)})
 
-    def first(candidates: list[int], parts: float) -> int | None:
+
+@dataclass(frozen=True)
+class _Loops:
+    """The loops around a tile of which threads may share some, each known by its position."""
+
+    box: Box
+    tile: Tile
+    schedule: Schedule
+    levels: Sequence[LoopLevel]
+
+    @cached_property
+    def outer(self) -> list[int]:
+        """Those that are not inside of a block."""
+        return [position for position, level in enumerate(self.levels) if level.inside is None]
+
+    @cached_property
+    def apart(self) -> list[int]:
+        """Those that keep the lines of threads apart."""
+        lanes = self.schedule.lanes
+        return [position for position in self.outer if keeps_lines_apart(self.box, self.levels[position].axis, lanes)]
+
+    @cached_property
+    def roomy(self) -> list[int]:
+        """Those of them that keep pages between the threads as well."""
+        return [position for position in self.apart if not self._crowds(position)]
+
+    @cached_property
+    def farthest(self) -> list[int]:
+        """All, those first whose steps lie farthest from each other in the destination."""
+        axes = {position: self.box.axes[self.levels[position].axis] for position in self.outer}
+        return sorted(self.outer, key=lambda position: -axes[position].destination_stride)
+
+    @cached_property
+    def chosen(self) -> int | None:
+        """The one that threads share if it is one; None where all are too short."""
+        chosen = self._first([*self.roomy, *self.apart], 2)
+        chosen = self._first(self.farthest, 2) if chosen is None else chosen
+        if chosen is None or self._crowds(chosen):
+            uneven = self._first(self.roomy, LEAST_PARTS)
+            chosen = chosen if uneven is None else uneven
+        return chosen
+
+    def several(self) -> tuple[dict[int, Part], float]:
+        """The parts of those that threads share evenly as one, no more than it takes, and how evenly they do so."""
+        parts: dict[int, Part] = {}
+        share = 0.0
+        for position in [*self.roomy, *(i for i in self.apart if i not in self.roomy)]:
+            least = min(self._parts(position), key=lambda part: part.length)
+            if share < EVEN and least.trips(self.extent(position)) > 1:
+                parts[position] = least
+                trips = math.prod(part.trips(self.extent(i)) for i, part in parts.items())
+                share = evenness(trips, self.schedule.threads)
+        return {i: parts[i] for i in self.farthest if i in parts}, share
+
+    def extent(self, position: int) -> int:
+        """Elements along the axis of a loop."""
+        return self.box.axes[self.levels[position].axis].extent
+
+    def share(self, position: int) -> float:
+        """How evenly threads share one loop."""
+        extent = self.extent(position)
+        return 1 if is_symbolic(extent) else self.part(position).evenness(extent, self.schedule.threads)
+
+    def part(self, position: int) -> Part:
+        """What a thread takes of a loop at once where it is the only one that they share."""
+        parts = self._parts(position)
+        if is_symbolic(self.extent(position)):
+            return parts[0]
+        shares = {part: part.evenness(self.extent(position), self.schedule.threads) for part in parts}
+        usual = [part for part in parts if not part.longer]
+        chosen = next((part for part in usual if shares[part] >= EVEN_PARTS), max(usual, key=shares.__getitem__))
+        best = max(parts, key=shares.__getitem__)
+        return best if shares[best] >= WORTH_SEVERAL * shares[chosen] else chosen
+
+    def _first(self, candidates: Sequence[int], least: float) -> int | None:
         """The first loop that has so many parts and is shared evenly, or else the one that is shared most evenly."""
-        whole = [i for i in candidates if box.axes[levels[i].axis].extent >= parts * lengths[i]]
-        return next((i for i in whole if shares(i) >= EVEN_LOOP), max(whole, key=shares, default=None))
+        whole = [i for i in candidates if self.extent(i) >= least * self.part(i).length]
+        return next((i for i in whole if self.share(i) >= EVEN_LOOP), max(whole, key=self.share, default=None))
 
-    def shares(position: int) -> float:
-        extent = box.axes[levels[position].axis].extent
-        return 1 if is_symbolic(extent) else evenness(extent, schedule.threads, lengths[position])
+    def _crowds(self, position: int) -> bool:
+        return _crowds_threads(self.box, self.levels[position].axis, self.schedule.lanes)
 
-    def crowds(position: int) -> bool:
-        return _crowds_threads(box, levels[position].axis, schedule.lanes)
-
-    apart = [position for position in outer if keeps_lines_apart(box, levels[position].axis, schedule.lanes)]
-    roomy = [position for position in apart if not crowds(position)]
-    farthest = sorted(outer, key=lambda position: -box.axes[levels[position].axis].destination_stride)
-    several = roomy or apart or farthest[:1]
-    if any(is_symbolic(box.axes[levels[position].axis].extent) for position in several):
-        return _shared_as_needed(box, schedule, levels, lengths, several)
-    chosen = first([*roomy, *apart], 2)
-    chosen = first(farthest, 2) if chosen is None else chosen
-    if chosen is None or crowds(chosen):
-        uneven = first(roomy, LEAST_PARTS)
-        chosen = chosen if uneven is None else uneven
-    return levels if chosen is None else _shared(levels, chosen, lengths[chosen])
+    def _parts(self, position: int) -> list[Part]:
+        return _parts(self.box, self.tile, self.levels[position], self.schedule.lanes)
 
 
 def _shared_as_needed(
-    box: Box, schedule: Schedule, levels: Sequence[LoopLevel], lengths: Mapping[int, int], apart: Sequence[int]
+    box: Box, schedule: Schedule, levels: Sequence[LoopLevel], parts: Mapping[int, Part], apart: Collection[int]
 ) -> list[LoopLevel]:
     """
     Loops of unknown length of which threads share the first, and parts of the others if that has too few steps.
 
-    `lengths`: of the least parts of each loop, by its position. `apart`: those that had better be shared, which are cut
+    `parts`: the least of each loop, by its position. `apart`: those that had better be shared, which are cut
     as soon as the steps of the others are not many for each thread; any other loop only if some have no step at all.
     """
 
     def part(position: int) -> int:
         is_long = position > 0 and is_symbolic(box.axes[levels[position].axis].extent)
-        return lengths[position] * (UNKNOWN_PARTS if is_long else 1)
+        return parts[position].length * (UNKNOWN_PARTS if is_long else 1)
 
-    first, *others = [*apart, *(position for position in lengths if position not in apart)]
-    result = _shared(levels, first, part(first))
+    first, *others = [*apart, *(position for position in parts if position not in apart)]
+    result = _shared(levels, {first: Part(part(first))})
     count = 1
     for position in others:
         level, extent, length = levels[position], box.axes[levels[position].axis].extent, part(position)
@@ -108,13 +201,21 @@ def _shared_as_needed(
     return result
 
 
-def _shared(levels: Sequence[LoopLevel], position: int, length: int) -> list[LoopLevel]:
-    """Loops of which threads share one, as one around all where it is inside of others or has longer parts."""
-    level = levels[position]
-    if position == 0 and length == level.step:
-        return [replace(level, is_parallel=True), *levels[1:]]
-    shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True)
-    return [shared, *levels[:position], replace(level, inside=length), *levels[position + 1 :]]
+def _shared(levels: Sequence[LoopLevel], parts: Mapping[int, Part]) -> list[LoopLevel]:
+    """Loops of which threads share some as one around all; parts that are no single steps become loops inside."""
+    steps = [position for position, part in parts.items() if part == Part(levels[position].step)]
+    shared = [
+        replace(levels[position], is_parallel=True)
+        if position in steps
+        else LoopLevel(levels[position].axis, part.length, longer=part.longer, is_last=False, is_parallel=True)
+        for position, part in parts.items()
+    ]
+    own = [
+        replace(level, inside=parts[position].length, longer=parts[position].longer) if position in parts else level
+        for position, level in enumerate(levels)
+        if position not in steps
+    ]
+    return [*shared, *own]
 
 
 def _crowds_threads(box: Box, shared: int, lanes: int) -> bool:
@@ -133,27 +234,26 @@ def keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
     )
 
 
-def _part(box: Box, tile: Tile, level: LoopLevel, schedule: Schedule) -> int:
+def _parts(box: Box, tile: Tile, level: LoopLevel, lanes: int) -> list[Part]:
     """
-    Elements along its axis that a thread takes of a loop at once.
+    The parts of a loop that threads may share, the longest first.
 
     Whole lines of the destination, for the last thread more than a tile that is moved back, and as many for each.
     """
-    axis, tile_steps, lanes = box.axes[level.axis], tile.extents[level.axis], schedule.lanes
+    axis, tile_steps = box.axes[level.axis], tile.extents[level.axis]
     whole = level.step * (lanes // math.gcd(lanes, axis.destination_stride * level.step))
     if is_symbolic(axis.extent):
-        return whole
+        return [Part(whole)]
     most = max(min(axis.extent // (whole * THREAD_PARTS), THREAD_PARTS), 1)
-    tiles = -(-axis.extent // tile_steps)
+    rest = axis.extent % tile_steps
 
     def leaves_one(part: int) -> bool:
-        return axis.extent % tile_steps != 0 and (tiles - 1) % (part // tile_steps) == 0 and axis.extent > part
+        return rest != 0 and (axis.extent // tile_steps) % (part // tile_steps) == 0 and axis.extent > part
 
-    parts = [whole * lines for lines in range(most, 0, -1) if not leaves_one(whole * lines)]
-    shares = {part: evenness(axis.extent, schedule.threads, part) for part in parts}
-    if parts:
-        return next((part for part in parts if shares[part] >= EVEN_PARTS), max(parts, key=shares.__getitem__))
-    part = whole * most
-    while leaves_one(part):
-        part += whole
-    return part
+    parts = [Part(length, rest if leaves_one(length) else 0) for length in range(whole * most, 0, -whole)]
+    if all(part.longer for part in parts):
+        length = whole * most
+        while leaves_one(length):
+            length += whole
+        parts.insert(0, Part(length))
+    return parts

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from reorder_batch import module_of
-from varied_reorders import VARIED, all_streamed, placed, small_panels, source_and_expected
+from varied_reorders import VARIED, all_streamed, placed, reorder, small_panels, source_and_expected
 
 from layout_ir.runtime.kernel import Kernel
 from layout_ir.runtime.module import compile_functions
@@ -16,6 +16,17 @@ from layout_ir.runtime.module import compile_functions
 THREADS = (None, 1, 2, 7, 0)
 REORDERS = VARIED[1::2] + VARIED[:1]
 """Odd shapes, and one whose tiles fill it."""
+SHORT_LOOPS = (
+    reorder("onednn:ab", "onednn:ba", (256, 128), "f32"),
+    reorder("onednn:ab", "onednn:ba", (199, 330), "i8"),
+    reorder("onednn:ab", "onednn:ba", (99, 100), "f32"),
+    reorder("NHWC", "NCHW", (1, 100, 25, 25), "f32"),
+    reorder("NCHW", "NHWC", (2, 128, 14, 14), "f16"),
+    reorder("onednn:nChw32c", "NCHW", (2, 64, 16, 17), "f32"),
+    reorder("openvino:bfyx", "openvino:bs_fs_yx_bsv16_fsv16", (32, 35, 7, 7), "f32"),
+    reorder("onednn:abcd", "onednn:dcba", (6, 20, 15, 20), "i8"),
+)
+"""No loop around a tile is long enough for 16 threads, but several are together, or one whose last part is longer."""
 
 
 @cache
@@ -44,3 +55,16 @@ def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: 
         destination = placed(expected.size, expected, number % 2)
         run(source, destination)
         assert np.array_equal(destination, expected), case
+
+
+@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.parametrize("threads", [2, 5, 16])
+def test_threads_that_share_several_loops(threads: int) -> None:
+    names = [f"case_{number}" for number in range(len(SHORT_LOOPS))]
+    runs = compile_functions(module_of(SHORT_LOOPS), names, threads=threads)
+    for number, (case, run) in enumerate(zip(SHORT_LOOPS, runs, strict=True)):
+        values, expected = source_and_expected(case, number)
+        for start in (0, 1):
+            destination = placed(expected.size, expected, start)
+            run(values, destination)
+            assert np.array_equal(destination, expected), case

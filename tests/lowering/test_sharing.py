@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
@@ -32,9 +33,24 @@ def images(count: int, channels: int, pixels: int) -> Box:
     )
 
 
+def blocks(count: int, blocks_of_channels: int, pixels: int) -> Box:
+    """Blocks of 32 channels whose pixels become planes."""
+    size = 32 * blocks_of_channels * pixels
+    return Box(
+        (
+            Axis("n", count, size, size, count),
+            Axis("c1", blocks_of_channels, 32 * pixels, 32 * pixels, blocks_of_channels),
+            Axis("c0", 32, 1, pixels, 32),
+            Axis("p", pixels, 32, 1, pixels),
+        )
+    )
+
+
 def starts(axis: Axis, level: LoopLevel, outer: int | None) -> list[int]:
     """The starts of one loop, inside of a step of the loop that cuts the same axis before."""
-    first, end = (0, axis.extent) if outer is None else (outer, min(outer + (level.inside or 0), axis.extent))
+    first, end = (0, axis.extent - level.longer) if outer is None else (outer, outer + (level.inside or 0))
+    if outer is not None and end >= axis.extent - level.longer:
+        end = axis.extent
     found = range(first, end, level.step)
     return [min(start, axis.extent - level.step) if level.is_last else start for start in found]
 
@@ -55,6 +71,17 @@ def written(box: Box, tile: Tile, levels: list[LoopLevel], fixed: dict[int, int]
     )
 
 
+def shared_and_inner(levels: list[LoopLevel]) -> tuple[list[LoopLevel], list[LoopLevel]]:
+    """The loops that threads share as one, outermost, and those inside of them."""
+    shared = list(itertools.takewhile(lambda level: level.is_parallel, levels))
+    return shared, levels[len(shared) :]
+
+
+def trips(box: Box, levels: list[LoopLevel]) -> int:
+    """How many parts the loops that threads share have, all together."""
+    return math.prod(len(starts(box.axes[level.axis], level, None)) for level in shared_and_inner(levels)[0])
+
+
 @pytest.mark.parametrize(
     "box",
     [
@@ -64,6 +91,9 @@ def written(box: Box, tile: Tile, levels: list[LoopLevel], fixed: dict[int, int]
         images(5, 16, 49),
         images(3, 19, 528),
         images(300, 4, 9),
+        images(2, 64, 196),
+        blocks(2, 2, 1024),
+        blocks(3, 3, 49),
     ],
     ids=str,
 )
@@ -72,11 +102,11 @@ def test_threads_share_no_line(box: Box, threads: int):
     tile = choose_tile(box, LANES, box.elements)
     assert tile is not None
     levels = loop_levels(box, tile, Schedule(LANES, threads=threads))
-    shared, *inner = levels
-    assert shared.is_parallel
+    shared, inner = shared_and_inner(levels)
     assert not any(level.is_parallel for level in inner)
-    axis = box.axes[shared.axis]
-    parts = [written(box, tile, inner, {shared.axis: start}) for start in starts(axis, shared, None)]
+    axes = [level.axis for level in shared]
+    places = itertools.product(*(starts(box.axes[level.axis], level, None) for level in shared))
+    parts = [written(box, tile, inner, dict(zip(axes, place, strict=True))) for place in places]
     assert len(parts) > 1
     assert set().union(*parts) == set(range(box.cells))
     lines = [{cell // LANES for cell in part} for part in parts]
@@ -108,3 +138,27 @@ def test_threads_leave_an_outer_loop_that_they_cannot_share_evenly():
     two, sixteen = (loop_levels(box, tile, Schedule(LANES, threads=threads))[0] for threads in (2, 16))
     assert box.axes[two.axis].name == "n"
     assert evenness(9, 16) < EVEN_LOOP <= evenness(box.axes[sixteen.axis].extent, 16, sixteen.step)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [transpose(256, 256), transpose(320, 199), images(2, 256, 196), images(1, 64, 1024), blocks(1, 2, 1024)],
+    ids=str,
+)
+def test_threads_share_several_loops_where_each_is_short(box: Box):
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    parts = trips(box, loop_levels(box, tile, Schedule(LANES, threads=16)))
+    assert evenness(parts, 16) >= EVEN_LOOP
+
+
+def test_the_last_part_takes_what_a_tile_of_its_own_would_share_lines_for():
+    box = transpose(99, 100)  # rows of 99 elements: lines begin where 16 of them do
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    levels = loop_levels(box, tile, Schedule(LANES, threads=16))
+    shared = levels[0]
+    part = next(level for level in levels[1:] if level.axis == shared.axis)
+    assert shared.longer == part.longer == 100 % tile.extents[1] > 0
+    assert shared.step == part.inside
+    assert trips(box, levels) * shared.step + shared.longer == 100

@@ -55,6 +55,34 @@ func.func @images(%x: memref<335x64x64xf32>, %y: memref<335x64x64xf32, #layout.t
   func.return
 }
 
+// 8 blocks of 32 columns are too few for 16 threads, which share those of 32 rows as well
+// TEAM-LABEL: func.func @short_loops(
+// TEAM-DAG:     %[[FIRST:.*]] = arith.constant 0 : index
+// TEAM-DAG:     %[[END:.*]] = arith.constant 256 : index
+// TEAM-DAG:     %[[BLOCK:.*]] = arith.constant 32 : index
+// TEAM:         "scf.parallel"(%[[FIRST]], %[[FIRST]], %[[END]], %[[END]], %[[BLOCK]], %[[BLOCK]])
+// TEAM-NEXT:    ^{{.*}}(%b: index, %a: index):
+func.func @short_loops(%x: memref<256x256xf32>, %y: memref<256x256xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>) {
+  layout.copy %x, %y : memref<256x256xf32> to memref<256x256xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>
+  func.return
+}
+
+// rows of 99 elements: where 16 of them begin a line does; the last 4 of 100 belong to the last part
+// TEAM-LABEL: func.func @longer_part(
+// TEAM-DAG:     %[[LAST:.*]] = arith.constant 96 : index
+// TEAM-DAG:     %[[PART:.*]] = arith.constant 16 : index
+// TEAM-DAG:     %[[EXTENT:.*]] = arith.constant 100 : index
+// TEAM:         "scf.parallel"(%{{.*}}, %[[LAST]], %[[PART]])
+// TEAM-NEXT:    ^{{.*}}(%b: index):
+// TEAM-NEXT:      %[[NEXT:.*]] = affine.apply affine_map<(d0) -> ((d0 + 16))> (%b)
+// TEAM-NEXT:      %[[IS_LAST:.*]] = arith.cmpi uge, %[[NEXT]], %[[LAST]] : index
+// TEAM-NEXT:      %[[END:.*]] = arith.select %[[IS_LAST]], %[[EXTENT]], %[[NEXT]] : index
+// TEAM-NEXT:      scf.for %{{.*}} = %b to %[[END]] step
+func.func @longer_part(%x: memref<99x100xf32>, %y: memref<99x100xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>) {
+  layout.copy %x, %y : memref<99x100xf32> to memref<99x100xf32, #layout.tiled<(d0, d1) -> (d1, d0)>>
+  func.return
+}
+
 // of unknown images threads share parts as well, unless there are four images for each of them
 // TEAM-LABEL: func.func @unknown_images(
 // TEAM:         %[[ENOUGH:.*]] = arith.cmpi uge, %d0, %{{.*}} : index
