@@ -239,9 +239,11 @@ def test_kernels_are_made_once() -> None:
 
 @pytest.mark.parametrize("threads", [0, 1, 2])
 def test_threads(threads: int) -> None:
-    kernel = li.compile_reorder("NC", "CN", shape=(64, 48), dtype="i16", threads=threads)
-    source = np.arange(64 * 48, dtype=np.int16)
-    assert (kernel(source, np.zeros_like(source)).reshape(48, 64) == source.reshape(64, 48).T).all()
+    for rows, is_shared in ((640, True), (64, False)):  # one thread copies 12 KB before others are awake
+        kernel = li.compile_reorder("NC", "CN", shape=(rows, 48), dtype="f32", threads=threads)
+        source = np.arange(rows * 48, dtype=np.float32)
+        assert (kernel(source, np.zeros_like(source)).reshape(48, rows) == source.reshape(rows, 48).T).all()
+        assert ("omp parallel" in kernel.source) == is_shared
 
 
 def test_importing_is_cheap_and_everything_listed_exists() -> None:

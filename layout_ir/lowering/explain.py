@@ -33,6 +33,7 @@ from layout_ir.lowering.schedule import (
     choose_schedule,
     streamed_stores,
 )
+from layout_ir.lowering.small_copies import for_threads_that_pay
 from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.to_buffers import ToBuffersPass
@@ -76,6 +77,8 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
     size = storage_size(source, plan)
     cells, elements = destination.cell_count, source.size
     usual = choose_schedule(target, width, cells, elements)
+    if plan.unknown is None:
+        usual = for_threads_that_pay(usual, target, plan.boxes, size, width)
     at_lines = schedule_at_lines(target, plan, width, cells, elements, size, writes_pads)
     schedule = usual if at_lines is None else at_lines.schedule
     if plan.unknown is None:

@@ -76,6 +76,13 @@ class Machine:
     team: int = 2
     """With `threads`: how many of them loops are divided among evenly; any number may run them."""
 
+    share_bytes: int = 0
+    """
+    With `threads`: bytes read and written from which on they share a copy of known size, else one of them makes it.
+
+    An element that no tile moves counts as a line of the cache.
+    """
+
 
 @dataclass(frozen=True)
 class Target(Machine):

@@ -37,6 +37,7 @@ from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import choose_schedule
+from layout_ir.lowering.small_copies import for_threads_that_pay, threads_pay_for_elements
 from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
@@ -86,6 +87,8 @@ class LowerCopy(RewritePattern):
         usual = choose_schedule(self._target, width, cells, elements)
         if plan.unknown is not None:
             usual = for_any_size(self._target, usual, source, destination)
+        else:
+            usual = for_threads_that_pay(usual, self._target, plan.boxes, buffers.source_size, width)
         at_lines = schedule_at_lines(self._target, plan, width, cells, elements, buffers.source_size, writes_pads)
         if at_lines is None:
             emit_vector_boxes(builder, plan.boxes, buffers, usual)
@@ -148,8 +151,10 @@ class LowerCopy(RewritePattern):
         if self._vector_bytes >= 2 * element_type_of(op.source.type).bytes:
             self._emit_vectors(builder, op, plan, buffers)
         else:
+            is_known = plan.unknown is None
+            threads = threads_pay_for_elements(self._target, plan.boxes) if is_known else self._target.threads
             for box in plan.boxes:
-                emit_box(builder, box, buffers, self._target.threads)
+                emit_box(builder, box, buffers, threads)
         if unknown is None:  # then no two boxes write the same cell
             builder.skip_waits()
         rewriter.erase(op)

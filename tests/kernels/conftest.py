@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from layout_ir.runtime import compiler_flags
+from layout_ir.runtime import compiler_flags, processor
 
 
 @pytest.fixture
@@ -22,3 +22,9 @@ def quickest_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_flags, "BASE_FLAGS", ("-O0", *compiler_flags.BASE_FLAGS[1:]))
     monkeypatch.setattr(compiler_flags, "TILE_FLAGS", ("-O0",))
     monkeypatch.setattr(compiler_flags, "LONG_TILE_FLAGS", ("-O0",))
+
+
+@pytest.fixture
+def all_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share copies of any size, also those that one of them would have made before."""
+    monkeypatch.setattr(processor, "SHARE_BYTES", 0)

@@ -3,11 +3,16 @@
 // RUN: layout-opt %s -p layout-to-loops | filecheck %s --check-prefix ONE
 // RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64 processor=zen-4}" | filecheck %s --check-prefix ROWS
 // RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64 team=16}" | filecheck %s --check-prefix TEAM
+// RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64 share_bytes=262144}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{threads=true vector_bytes=64 share_bytes=262145}" | filecheck %s --check-prefix ONE
+// RUN: layout-opt %s -p "layout-to-loops{threads=true share_bytes=2097152}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{threads=true share_bytes=2097153}" | filecheck %s --check-prefix ONE
 
 !source = memref<8x64x64xf32>
 !destination = memref<8x64x64xf32, #layout.tiled<(d0, d1, d2) -> (d0, d2, d1)>>
 
-// one level of loops is shared by threads, the loops inside of it are not
+// one level of loops is shared by threads, the loops inside of it are not; a copy of 262144 bytes, of 32768 elements
+// that count as a line each without tiles, is made by one thread where it takes more for others to pay
 // CHECK-LABEL: func.func @transposes(
 // CHECK:         scf.parallel
 // CHECK-NOT:     scf.parallel
