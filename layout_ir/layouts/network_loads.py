@@ -40,33 +40,54 @@ class Reach:
 Blends = Sequence[tuple[int, int]]
 """Pairs of a bit of the rows' numbers and a bit of the lanes' numbers, which takes its place."""
 
+Reading = tuple[Sequence[Row], Blends]
+"""The rows as vectors read them, and what is blended."""
 
-def readings(
-    rows: Sequence[Row], lanes: int, reach: Reach, is_exchanged: bool
-) -> Iterator[tuple[Sequence[Row], Blends]]:
+
+def readings(rows: Sequence[Row], lanes: int, reach: Reach, is_exchanged: bool) -> Iterator[Reading]:
     """
-    The rows as vectors read them, with more of the source behind them, and what is blended; best first.
+    The rows as vectors read them, with more of the source around them, and what is blended; best first.
 
     A short row is one vector of the next power of two, and again one of all lanes; rows stay as they are where no
     vectors are within reach. `is_exchanged`: whether rows are exchanged all together, so that some can be blended.
     """
     end = _end(rows, reach)
 
-    def is_within(choice: tuple[Sequence[Row], Blends]) -> bool:
-        ends = [(row[0][0], row[-1][0]) for row in choice[0]]
-        if not all(first is None or last is None or -reach.before <= first <= last <= end for first, last in ends):
+    def is_within(choice: Reading) -> bool:
+        firsts = [row[0][0] for row in choice[0]]
+        if _overrun(choice, end) > 0 or not all(first is None or -reach.before <= first for first in firsts):
             return False
         return not reach.keeps_to_lines or _other_lines(choice[0], lanes) <= SHARE_OF_OTHER_LINES
 
     found = False
     for width in _widths(rows, lanes):
-        wide = [_extended(row, 0, width - len(row)) for row in rows]
-        apart = filter(is_within, _moved_apart(wide, lanes) if is_exchanged else ())
-        choices = list(apart) or list(filter(is_within, [(wide, ())]))
-        yield from choices
-        found = found or bool(choices)
+        begin_at_rows = list(_vectors(rows, width, lanes, is_exchanged))
+        overruns = sorted({_overrun(choice, end) for choice in begin_at_rows} - {0})
+        for before in (0, *overruns):  # vectors that would reach too far begin before their rows
+            choices = begin_at_rows if before == 0 else _vectors(rows, width, lanes, is_exchanged, before)
+            within = list(filter(is_within, choices))
+            apart = [choice for choice in within if choice[1]]
+            yield from apart or within
+            if within:
+                found = True
+                break
     if not found:
         yield rows, ()
+
+
+def _vectors(rows: Sequence[Row], width: int, lanes: int, is_exchanged: bool, before: int = 0) -> Iterator[Reading]:
+    """The rows as vectors of a width read them that begin so many elements before."""
+    behind = width - before - len(rows[0])
+    if behind >= 0:
+        wide = [_extended(row, before, behind) for row in rows]
+        if is_exchanged:
+            yield from _moved_apart(wide, lanes)
+        yield wide, ()
+
+
+def _overrun(reading: Reading, end: int) -> int:
+    """How many elements behind the last one that may be read vectors reach."""
+    return max(0, *((row[-1][0] or 0) - end for row in reading[0]))
 
 
 def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
@@ -120,7 +141,7 @@ def _extended(row: Row, before: int, behind: int) -> Row:
     return [*left, *row, *right]
 
 
-def _moved_apart(rows: Sequence[Row], lanes: int) -> Iterator[tuple[Sequence[Row], Blends]]:
+def _moved_apart(rows: Sequence[Row], lanes: int) -> Iterator[Reading]:
     """
     Rows with holes moved apart, so that one vector can hold the elements of one row in the holes of another.
 

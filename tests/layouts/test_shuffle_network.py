@@ -159,15 +159,18 @@ def test_rows_share_a_vector_where_holes_leave_them_room():
     assert len(network.stores) == 3
 
 
-@pytest.mark.parametrize("behind, width", [(0, 2), (1, 4), (12, 4), (13, 16)])
-def test_what_may_be_read_behind_short_rows(behind: int, width: int):
+@pytest.mark.parametrize(
+    "before, behind, width",
+    [(0, 0, 2), (0, 1, 4), (0, 12, 4), (0, 13, 16), (1, 0, 4), (9, 0, 4), (13, 0, 16), (12, 1, 16), (1, 12, 16)],
+)
+def test_what_may_be_read_around_short_rows(before: int, behind: int, width: int):
     """Pixels of 3 channels to padded ones: the network stays inside of what is readable, and uses it."""
     rows: list[list[Element]] = [[(20 * row + i, 16 * row + i) for i in range(3)] for row in range(4)]
     pads = [16 * row + i for row in range(4) for i in range(3, 16)]
-    network = find_network(rows, pads, 16, Reach(0, behind))
+    network = find_network(rows, pads, 16, Reach(before, behind))
     assert network is not None
-    wanted = {to: int(SOURCE[source or 0]) for row in rows for source, to in row} | dict.fromkeys(pads, PAD)
-    assert execute_network(network, SOURCE, set(range(63 + behind)), PAD, 16) == wanted
+    wanted = {to: int(SOURCE[100 + (source or 0)]) for row in rows for source, to in row} | dict.fromkeys(pads, PAD)
+    assert execute_network(network, SOURCE, set(range(-before, 63 + behind)), PAD, 16, origin=100) == wanted
     assert {value.lanes for value in network.values if isinstance(value, Load)} == {width}
 
 
