@@ -35,6 +35,10 @@ class LoopLevel:
     """What `rows_together` is a multiple of where rows do so."""
     steps_apart: int = 0
     """Elements of the source, of unknown number, that lie between a tile and the same one of the next panel."""
+    parts_apart: int = 0
+    """The same for the next part of a step, of a number that may be unknown; 0 where panels take whole steps."""
+    step_at_most: int = 0
+    """Elements of the largest step that parts ask for one step ahead; of a larger one they ask for the next part."""
     is_asked_for: bool = False
     """Whether most of it has been asked for before, so that the loads of a tile that has many ask once."""
     rows: NextRows | None = None

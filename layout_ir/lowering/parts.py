@@ -163,10 +163,15 @@ def _panels_of_steps(
 
 
 def _lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
-    """What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one."""
+    """
+    What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one.
+
+    Blocks of channels that lie side by side in the source are taken as many at once as fill a line of it.
+    """
     inside, processor = axes_inside(group, outer), schedule.processor
-    if processor.block_part_bytes and inside and group.axes[inside[-1]].source_stride != 1:
-        return [(1, processor.block_part_bytes)]
+    apart = group.axes[inside[-1]].source_stride if inside else 1
+    if processor.block_part_bytes and apart != 1:
+        return [(max(1, schedule.lanes // apart), processor.block_part_bytes)]
     long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
     return [(schedule.lanes, SHORT_PART_BYTES), (long_row, LONG_PART_BYTES)]
 

@@ -102,6 +102,7 @@ _GRANITE_RAPIDS = replace(
     crowding_lines=512,
     one_sequence_bytes=3072,
     row_distances=8,
+    step_ahead_bytes=48 << 10,
     streams_parts=True,
     medium_bytes_unknown=3 << 19,
     keeps_medium_tiles=True,

@@ -65,10 +65,19 @@ def written_place_ahead(
     return place_behind(builder, tile.network.stores, destination, size, distance)
 
 
-def step_distance(builder: LoopBuilder, steps_apart: int, schedule: Schedule) -> SSAValue:
-    """How far ahead a tile asks where panels take steps: one of them, or what is on the way if that is more."""
+def step_distance(builder: LoopBuilder, level: LoopLevel, schedule: Schedule) -> SSAValue:
+    """
+    How far ahead a tile asks where panels take steps, or parts of them: a step, or what is on the way if that is more.
+
+    What is asked for a large step ahead is gone when the next one begins; then it is the next part.
+    """
+    steps_apart = builder.constant(level.steps_apart)
     least = builder.constant(BYTES_ON_THE_WAY * schedule.lanes // LINE_BYTES)
-    return builder.insert(arith.MaxUIOp(builder.constant(steps_apart), least)).results[0]
+    distance = builder.insert(arith.MaxUIOp(steps_apart, least)).results[0]
+    if not level.parts_apart:
+        return distance
+    is_small = builder.compare(steps_apart, "ule", builder.constant(level.step_at_most))
+    return builder.select(is_small, distance, builder.constant(level.parts_apart))
 
 
 def place_behind(

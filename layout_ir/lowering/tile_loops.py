@@ -131,7 +131,7 @@ class TileEmitter:
             if level.rows_together:
                 return place_ahead(self.builder, tile, source, size, level, self.schedule)
             if level.steps_apart:
-                distance = step_distance(self.builder, level.steps_apart, self.schedule)
+                distance = step_distance(self.builder, level, self.schedule)
                 return place_behind(self.builder, tile.network.loads, source, size, distance)
         return None
 

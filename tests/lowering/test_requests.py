@@ -19,7 +19,7 @@ from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
-from layout_ir.lowering.processor_families import ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
 
 LINE_BYTES = 64
@@ -35,8 +35,11 @@ class Watcher(Interpreter.Listener):
     behind_line: int
     """Elements that the source begins behind a line."""
     asked: set[int] = field(default_factory=set[int])
+    waits: list[int] = field(default_factory=list[int])
+    """For each line that is asked for before it is read, how many loads lie between."""
     unasked: list[int] = field(default_factory=list[int])
     """For each line that is read before it is asked for, how many loads came before."""
+    asked_at: dict[int, int] = field(default_factory=dict[int, int])
     loads: int = 0
     loads_before: int = -1
     """How many of them came before the first request."""
@@ -50,19 +53,28 @@ class Watcher(Interpreter.Listener):
         if is_request:
             self.loads_before = self.loads if self.loads_before < 0 else self.loads_before
             self.asked.update(lines)
+            for line in lines:
+                self.asked_at.setdefault(line, self.loads)
             return
+        self.waits += [self.loads - self.asked_at.pop(line) for line in lines if line in self.asked_at]
         self.unasked += [self.loads for line in lines if line not in self.asked]
         self.asked.update(lines)  # it is in a cache from now on
         self.loads += 1
 
 
-def watched_at(sizes: tuple[int, int, int], panels: bool) -> Watcher:
+def watched_at(
+    sizes: tuple[int, int, int],
+    panels: bool,
+    pair: tuple[str, str] = ("NCHW", "onednn:nChw16c"),
+    channels: int = 64,
+    processor: str = ZEN_4,
+) -> Watcher:
     """What an interpreter saw of a kernel for batches of any number, of planes of any size."""
-    source, destination = li.layout("NCHW"), li.layout("onednn:nChw16c")
-    module = reorder_module(source, destination, (None, 64, None, None), "f32")
-    lower(Context(), module, Target(64, panels=panels, stream_bytes=0, processor=ZEN_4))
+    source, destination = map(li.layout, pair)
+    module = reorder_module(source, destination, (None, channels, None, None), "f32")
+    lower(Context(), module, Target(64, panels=panels, stream_bytes=0, processor=processor))
     assert ("memref.alloca" in str(module)) == panels
-    shape = (sizes[0], 64, *sizes[1:])
+    shape = (sizes[0], channels, *sizes[1:])
     values = np.arange(np.prod(shape), dtype=np.float32)
     maps = [layout.index_map(shape, "f32") for layout in (source, destination)]
     result = np.zeros_like(values)
@@ -141,3 +153,23 @@ def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(
     distance = -(-rows // page) * page + page // 2
     assert len(seen.asked) == lines
     assert len(seen.unasked) <= distance // 16 + h * w
+
+
+@pytest.mark.parametrize(
+    "pair, channels, processor, is_part",
+    [
+        (("NHWC", "NCHW"), 192, GRANITE_RAPIDS, False),  # 38 KB
+        (("NHWC", "NCHW"), 512, GRANITE_RAPIDS, True),  # 100 KB
+        (("NHWC", "NCHW"), 512, ZEN_4, False),
+        (("NCHW", "NHWC"), 512, GRANITE_RAPIDS, False),  # short rows of unknown length
+        (("NCHW", "NHWC"), 1024, GRANITE_RAPIDS, True),  # which are not read in long pieces of all of them
+    ],
+)
+def test_parts_of_small_steps_ask_a_step_ahead_and_of_large_ones_for_the_next_part(
+    pair: tuple[str, str], channels: int, processor: str, is_part: bool
+) -> None:
+    seen = watched_at((3, 7, 7), True, pair, channels, processor)
+    step, waits = seen.loads / 3, sorted(seen.waits)
+    assert len(waits) > step
+    least, most = waits[len(waits) // 10], waits[len(waits) * 9 // 10]
+    assert most <= step / 8 if is_part else step * 0.9 < least <= most < step * 1.1
