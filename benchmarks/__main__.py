@@ -22,7 +22,7 @@ from benchmarks.contestants import NUMPY, ONEDNN, PYTORCH
 from benchmarks.harness import evict
 from benchmarks.measure import FULL, QUICK
 from benchmarks.runner import Conditions, Result, run_case, storage_bytes
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 
 STRETCH_BYTES = 4 << 10
@@ -102,29 +103,36 @@ def start_of(box: Box) -> int:
 # -- boxes that interleave ---------------------------------------------------------------------------------------------
 
 
-def group_boxes(boxes: Sequence[Box], element_bytes: int) -> list[Group]:
-    """All boxes in groups; a box that interleaves with no other is a group of its own."""
+def group_boxes(boxes: Sequence[Box], element_bytes: int, sequence_bytes: int = 0) -> list[Group]:
+    """
+    All boxes in groups; a box that interleaves with no other is a group of its own.
+
+    `sequence_bytes`: longest stretch of boxes that do not interleave, but follow each other inside of lines.
+    """
     left = list(boxes)
     groups: list[Group] = []
     while left:
-        group, taken = _interleaved(left, element_bytes) or (Group.of([left[0]]), [0])
+        group, taken = _interleaved(left, element_bytes, sequence_bytes) or (Group.of([left[0]]), [0])
         groups.append(group)
         left = [box for i, box in enumerate(left) if i not in taken]
     return groups
 
 
-def _interleaved(boxes: Sequence[Box], element_bytes: int) -> tuple[Group, list[int]] | None:
+def _interleaved(boxes: Sequence[Box], element_bytes: int, sequence_bytes: int) -> tuple[Group, list[int]] | None:
     """The boxes that fill stretches together with the first one, and their positions; None if there are none."""
     if not is_regular(boxes[0]):
         return None
     for stretch in sorted({axis.destination_stride for axis in boxes[0].axes}):
-        if stretch * element_bytes > STRETCH_READ_TOGETHER_BYTES:
+        length = stretch * element_bytes
+        if length > max(STRETCH_READ_TOGETHER_BYTES, sequence_bytes):
             break
         found = group_of_stretches(boxes, stretch)
         if found is None:
             continue
         group, members = found
-        if stretch * element_bytes <= STRETCH_BYTES or _read_together(group.boxes, element_bytes):
+        reads_together = length <= STRETCH_READ_TOGETHER_BYTES and _read_together(group.boxes, element_bytes)
+        follows = length <= sequence_bytes and _in_sequence(group, LINE_BYTES // element_bytes)
+        if length <= STRETCH_BYTES or reads_together or follows:
             return group, members
     return None
 
@@ -152,6 +160,23 @@ def _read_together(boxes: Sequence[Box], element_bytes: int) -> bool:
     strides = [{axis.source_stride for axis in box.axes if axis.extent > 1} for box in boxes]
     common = strides[0].intersection(*strides)
     return any(max(starts) - min(starts) < stride <= STEP_BYTES // element_bytes for stride in common)
+
+
+def _in_sequence(group: Group, line: int) -> bool:
+    """
+    Whether the boxes of a group write one piece of a stretch each, one behind the other, and read one region for it.
+
+    Not where all pieces are whole lines, which no other box writes a part of.
+    """
+    if all(start % line == 0 for start in (group.stretch, *map(start_of, group.boxes))):
+        return False
+    for box in group.boxes:
+        shared, own = box.axes[: group.shared], box.axes[group.shared :]
+        length = 1 + sum((axis.extent - 1) * axis.destination_stride for axis in own)
+        region = 1 + sum((axis.valid - 1) * abs(axis.source_stride) for axis in own)
+        if length > math.prod(axis.extent for axis in own) or any(abs(axis.source_stride) < region for axis in shared):
+            return False
+    return True
 
 
 def _fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, with_tiles
 from layout_ir.layouts.panel_group import Group, group_of_stretches, is_regular
 from layout_ir.layouts.panel_source import STREAMS, source_rows
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 

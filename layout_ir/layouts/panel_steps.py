@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group, contiguous
 from layout_ir.layouts.symbols import is_symbolic
-
-LINE_BYTES = 64
-"""Size of a cache line."""
 
 FEW_PANELS = 4
 """Panels of which a last one that is shorter than the others counts."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_group import STEP_BYTES, is_regular
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 

@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from layout_ir.dialects.attributes import UndefAttr
 from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import merge_pads
@@ -27,12 +28,7 @@ from layout_ir.lowering.medium_copies import schedule_at_lines
 from layout_ir.lowering.panel_requests import asked_region, asked_rows, ends_ahead
 from layout_ir.lowering.parts import WRITES_PARTS, split
 from layout_ir.lowering.resolve import ResolvePass
-from layout_ir.lowering.schedule import (
-    LINE_BYTES,
-    Schedule,
-    choose_schedule,
-    streamed_stores,
-)
+from layout_ir.lowering.schedule import Schedule, choose_schedule, streamed_stores
 from layout_ir.lowering.small_copies import for_threads_that_pay
 from layout_ir.lowering.staged_lines import StagedLines
 from layout_ir.lowering.target import Target

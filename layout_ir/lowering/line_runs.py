@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.dialects.types import element_type_of
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.prefetch_attribute import with_prefetch
 

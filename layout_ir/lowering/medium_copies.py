@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.index_map import IndexMap
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.destination_prefetching import destination_ahead

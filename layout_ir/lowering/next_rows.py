@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_group import contiguous, is_regular
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.schedule import Schedule

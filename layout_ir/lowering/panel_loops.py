@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.dialects.types import element_type_of
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import Tile

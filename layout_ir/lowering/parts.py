@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
@@ -20,7 +21,6 @@ from layout_ir.layouts.panel_of_step import (
     panel_of_step,
     step_axis,
 )
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.source_region import takes_parts
 from layout_ir.layouts.symbols import Symbols, is_symbolic
@@ -100,7 +100,8 @@ def split(
     if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
         yield from (Part(Group.of([piece])) for piece in pieces if piece.is_fill)
         pieces = [piece for piece in pieces if not piece.is_fill]
-    for group in group_boxes(pieces, LINE_BYTES // schedule.lanes):
+    most = schedule.processor.together_bytes if unknown is None else 0  # where sizes are unknown a kernel looks at them
+    for group in group_boxes(pieces, LINE_BYTES // schedule.lanes, most):
         if unknown is None or may_be_large(group.main, unknown):
             yield _part(group, source_size, schedule, writes_pads)
         else:

@@ -13,7 +13,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Load, Store
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.destination_prefetching import MIXED_LINES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.target import Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.loop_level import LoopLevel

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Store
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers

@@ -9,7 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.errors import nearest
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.lowering.processor_families import ICE_LAKE, MODELS
 
 VECTOR_WIDTHS = (0, 16, 32, 64)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.line_copy import LineCopy
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shared_walk import CommonSteps, Side, common_steps, sharing
 from layout_ir.layouts.symbols import Symbols, is_symbolic

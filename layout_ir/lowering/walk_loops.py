@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together

@@ -11,7 +11,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 
 from layout_ir.backends.c import emit_c
 from layout_ir.interpreter.functions import find_function
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.lowering.processor_families import MODELS
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.kernel import Kernel

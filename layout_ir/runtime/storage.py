@@ -65,7 +65,7 @@ def new_storage(index_map: IndexMap, dtype: npt.DTypeLike, fill: int = 0) -> npt
     import numpy as np
 
     from layout_ir.interpreter.reference import allocated_size
-    from layout_ir.layouts.panel_steps import LINE_BYTES
+    from layout_ir.layouts.cache_line import LINE_BYTES
 
     dtype = np.dtype(dtype)
     size = allocated_size(index_map) * dtype.itemsize

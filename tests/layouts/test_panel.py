@@ -293,6 +293,24 @@ def test_long_stretches_are_shared_by_boxes_that_read_the_same_lines():
     assert len(group_boxes(boxes, 4)) == 1
 
 
+@pytest.mark.parametrize(
+    "source, destination, shape, sequence_bytes, groups",
+    [
+        ("onednn:nChw16c", "NCHW", (8, 35, 14, 14), 32 << 10, 1),  # images of 27 KB
+        ("onednn:nChw16c", "NCHW", (8, 35, 14, 14), 26 << 10, 2),
+        ("onednn:nChw16c", "NCHW", (8, 35, 14, 14), 0, 2),
+        ("onednn:nChw16c", "NCHW", (8, 40, 8, 8), 32 << 10, 2),  # all planes are whole lines
+        ("onednn:ABcd32a16b", "NCHW", (64, 35, 7, 7), 32 << 10, 2),  # pixels of 32 images lie side by side
+    ],
+)
+def test_boxes_that_follow_each_other_share_stretches_up_to_a_limit(
+    source: str, destination: str, shape: tuple[int, ...], sequence_bytes: int, groups: int
+) -> None:
+    boxes, _ = boxes_of(source, destination, shape, "f32")
+    assert len(boxes) == 2
+    assert len(group_boxes(boxes, 4, sequence_bytes)) == groups
+
+
 @pytest.mark.parametrize("rows, costs_less", [(8, False), (16, True), (64, True)])
 def test_visits_to_many_rows_cost_less_where_they_are_asked_for(rows: int, costs_less: bool) -> None:
     boxes, _ = boxes_of("onednn:ab", "onednn:ba", (1009, 3001), "i8")

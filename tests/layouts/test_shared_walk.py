@@ -10,7 +10,7 @@ import pytest
 
 import layout_ir as li
 from layout_ir.layouts.affine import constant_value
-from layout_ir.layouts.panel_steps import LINE_BYTES
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.shared_walk import MOST_PART_BYTES, Sharing, Side, sharing, walk_together

@@ -9,8 +9,8 @@ import pytest
 
 import layout_ir as li
 from layout_ir.interpreter.reference import reorder_reference
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.layout import Layout
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines

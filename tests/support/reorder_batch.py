@@ -24,9 +24,9 @@ from layout_ir.backends.c import emit_c
 from layout_ir.backends.uses import called_by, is_private
 from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import allocated_size, reorder_reference
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.layout import Layout
-from layout_ir.layouts.panel_steps import LINE_BYTES
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
 from layout_ir.lowering.processor_families import ICE_LAKE

@@ -1,0 +1,4 @@
+"""What memory is read and written in."""
+
+LINE_BYTES = 64
+"""Size of a cache line."""
