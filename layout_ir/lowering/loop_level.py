@@ -16,7 +16,11 @@ class LoopLevel:
     inside: int | None = None
     """Length of the block that the loop walks, None for the whole axis."""
     longer: int = 0
-    """Elements that the last of these blocks has beyond that; for the loop over the blocks, what it leaves to it."""
+    """
+    Elements that the last of these blocks has beyond that.
+
+    For the loop over the blocks: elements at the end of the axis that belong to its last block, and begin none.
+    """
     is_last: bool = True
     """Whether no further loop cuts this axis."""
     is_even: bool = False

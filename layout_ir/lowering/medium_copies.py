@@ -45,8 +45,8 @@ def schedule_at_lines(
         return None
     schedule = choose_schedule(replace(target, stream_bytes=1), element_bytes, cells, elements)
     usual = choose_schedule(target, element_bytes, cells, elements)
-    # what a third level cache delivers need not be asked for into the second one
-    schedule = replace(schedule, processor=replace(schedule.processor, asks_second_level=False))
+    # what a third level cache delivers need not be asked for into the second one, and can as well be gone through again
+    schedule = replace(schedule, processor=replace(schedule.processor, asks_second_level=False, together_bytes=0))
     if not schedule.streams:
         return None
     parts: list[Part] = []

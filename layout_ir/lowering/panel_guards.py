@@ -46,13 +46,6 @@ without panels in one and two bytes, 0.81 and 0.92 times in four; of 28 x 28 1.0
 ones 0.51 to 0.96 times in two and four bytes.
 """
 
-SHORT_ROW_BYTES = 256
-"""
-Length of the rows of the source up to which large steps are taken in parts of many rows, not in long pieces of all.
-
-On Granite Rapids 512 to 2048 channels of 7 x 7 take NCHW to NHWC 1.3 to 1.5 times as fast so in f32.
-"""
-
 
 @dataclass(frozen=True)
 class PanelGuards:
@@ -158,7 +151,11 @@ class PanelGuards:
         return any(axis.extent == extent and length >= steps for axis, length in lengths)
 
     def fits(self, panel: Panel) -> list[SSAValue]:
-        """Whether tiles fit into the extents, and a step that is asked for as a whole into a cache."""
+        """
+        Whether tiles fit into the extents, and a step that is asked for as a whole into a cache.
+
+        Or parts of a larger one take its short rows; what they ask for is the next part then.
+        """
         conditions = are_as_long(self.builder, _least_extents(panel, self._width))
         if panel.region is None:
             return conditions
@@ -166,22 +163,25 @@ class PanelGuards:
         cells = (
             math.prod(panel.steps, start=self.group.stretch) if is_unknown else step_length(self.group, panel.region)
         )
-        length = self.builder.constant(cells)
         most = self.schedule.processor.costs_of_panels(at_lines=True).kept_region_bytes // self._width
         if is_unknown:  # a panel is a run, and has to fit into scratch
             least = max(panel_choice.LEAST_RUN_BYTES // self._width, self.schedule.lanes)
             most = panel.size - panel.lead - self.schedule.lanes
-            conditions.append(self.builder.compare(length, "uge", self.builder.constant(least)))
-        is_kept = [self.builder.compare(length, "ule", self.builder.constant(most))]
+            enough = self.builder.compare(self.builder.constant(cells), "uge", self.builder.constant(least))
+            conditions.append(enough)
+        is_kept = [self._is_at_most(cells, most)]
         if not is_unknown:
             is_kept += self._reads_short_rows()
         return [*conditions, self.builder.any_holds(is_kept)]
 
     def _reads_short_rows(self) -> list[SSAValue]:
         """Whether rows of the source of unknown length are so short that parts of several had better be taken."""
+        most = self.schedule.processor.short_row_bytes // self._width
         rows = [axis.extent for axis in self.group.main.axes if axis.source_stride == 1 and is_symbolic(axis.extent)]
-        most = self.builder.constant(SHORT_ROW_BYTES // self._width)
-        return [self.builder.compare(self.builder.constant(row), "ule", most) for row in rows]
+        return [self._is_at_most(row, most) for row in rows] if most else []
+
+    def _is_at_most(self, number: int, most: int) -> SSAValue:
+        return self.builder.compare(self.builder.constant(number), "ule", self.builder.constant(most))
 
     def _products_beside(self, panel: Panel) -> list[int] | None:
         """What `_line_products` has; None also where several registers a vector make panels of one run pay."""

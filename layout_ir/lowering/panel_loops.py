@@ -190,7 +190,7 @@ class _Filler:
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
 
     def _asking(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> LoopLevel:
-        """How the source is asked for: a region ahead where panels take regions."""
+        """How the source is asked for: a region ahead where panels take regions, or a part of one that is large."""
         is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)
         if self.panel.region is not None:
             level = self._step_ahead(self.panel.region, schedule)
@@ -206,16 +206,19 @@ class _Filler:
         return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
 
     def _step_ahead(self, region: int, schedule: Schedule) -> LoopLevel:
-        """How far from a step of a region, and from a part of it, the next one lies in the source."""
+        """
+        How far from a step of a region, and from a part of it, the next one lies in the source.
+
+        Of panels that cut several axes, the next along the outermost: short rows end before the next along the others.
+        """
         level = LoopLevel(0, 1, steps_apart=self.panel.group.main.axes[region].source_stride)
-        inside = [i for i in self.starts if i != region]
-        if not inside:
+        most, outermost = schedule.processor.step_ahead_bytes, next((i for i in self.starts if i != region), None)
+        if most is None or outermost is None:
             return level
-        axis = self.panel.group.boxes[self.position].axes[inside[0]]
-        most = schedule.processor.step_ahead_bytes
+        axis = self.panel.group.boxes[self.position].axes[outermost]
         if is_symbolic(axis.extent) or is_symbolic(axis.source_stride):
             most = max(most, SHORT_ROWS_AHEAD)
-        apart, width = self.panel.steps[inside[0]] * axis.source_stride, LINE_BYTES // schedule.lanes
+        apart, width = self.panel.steps[outermost] * axis.source_stride, LINE_BYTES // schedule.lanes
         return replace(level, parts_apart=apart, step_at_most=most // width)
 
     def _ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:

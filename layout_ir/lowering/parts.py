@@ -167,12 +167,15 @@ def _lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tupl
     """
     What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one.
 
-    Blocks of channels that lie side by side in the source are taken as many at once as fill a line of it.
+    Of blocks of channels that lie side by side in the source, as many at once as fill a line of it, or the most that
+    divide all of them.
     """
     inside, processor = axes_inside(group, outer), schedule.processor
-    apart = group.axes[inside[-1]].source_stride if inside else 1
-    if processor.block_part_bytes and apart != 1:
-        return [(max(1, schedule.lanes // apart), processor.block_part_bytes)]
+    axis = group.axes[inside[-1]] if inside else None
+    if processor.block_part_bytes and axis is not None and axis.source_stride != 1:
+        most = schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
+        steps = next((n for n in range(min(most, axis.extent // 2), 1, -1) if axis.extent % n == 0), 1)
+        return [(steps, processor.block_part_bytes)]
     long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
     return [(schedule.lanes, SHORT_PART_BYTES), (long_row, LONG_PART_BYTES)]
 

@@ -103,6 +103,7 @@ _GRANITE_RAPIDS = replace(
     one_sequence_bytes=3072,
     row_distances=8,
     step_ahead_bytes=48 << 10,
+    short_row_bytes=256,
     streams_parts=True,
     medium_bytes_unknown=3 << 19,
     keeps_medium_tiles=True,

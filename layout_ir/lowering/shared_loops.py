@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
@@ -46,7 +46,7 @@ LEAST_PARTS = 1.5
 
 
 @dataclass(frozen=True)
-class Part:
+class Share:
     """What a thread takes of a loop at once."""
 
     length: int
@@ -76,14 +76,15 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
     other again and again. Inside of a group the loops keep their order.
     """
     loops = _Loops(box, tile, schedule, levels)
-    several = loops.roomy or loops.apart or loops.farthest[:1]
-    if any(is_symbolic(loops.extent(position)) for position in several):
-        return _shared_as_needed(box, schedule, levels, {i: loops.part(i) for i in loops.outer}, several)
+    wanted = loops.roomy or loops.apart or loops.farthest[:1]
+    if any(is_symbolic(loops.extent(position)) for position in wanted):
+        lengths = {position: loops.usual_part(position).length for position in loops.outer}
+        return _shared_as_needed(box, schedule, levels, lengths, wanted)
     chosen = loops.chosen
     share = 1 / schedule.threads if chosen is None else loops.share(chosen)
     if share < EVEN_LOOP:
-        parts, together = loops.several()
-        if together >= WORTH_SEVERAL * share:
+        parts, share_of_several = loops.several()
+        if share_of_several >= WORTH_SEVERAL * share:
             return _shared(levels, parts)
     return levels if chosen is None else _shared(levels, {chosen: loops.part(chosen)})
 
@@ -129,9 +130,9 @@ class _Loops:
             chosen = chosen if uneven is None else uneven
         return chosen
 
-    def several(self) -> tuple[dict[int, Part], float]:
+    def several(self) -> tuple[dict[int, Share], float]:
         """The parts of those that threads share evenly as one, no more than it takes, and how evenly they do so."""
-        parts: dict[int, Part] = {}
+        parts: dict[int, Share] = {}
         share = 0.0
         for position in [*self.roomy, *(i for i in self.apart if i not in self.roomy)]:
             least = min(self._parts(position), key=lambda part: part.length)
@@ -147,51 +148,58 @@ class _Loops:
 
     def share(self, position: int) -> float:
         """How evenly threads share one loop."""
-        extent = self.extent(position)
-        return 1 if is_symbolic(extent) else self.part(position).evenness(extent, self.schedule.threads)
+        return 1 if is_symbolic(self.extent(position)) else self._evenness(position, self.part(position))
 
-    def part(self, position: int) -> Part:
+    def part(self, position: int) -> Share:
         """What a thread takes of a loop at once where it is the only one that they share."""
-        parts = self._parts(position)
+        usual = self.usual_part(position)
+        if is_symbolic(self.extent(position)):
+            return usual
+        best = max(self._parts(position), key=partial(self._evenness, position))
+        return best if self._evenness(position, best) >= WORTH_SEVERAL * self._evenness(position, usual) else usual
+
+    def usual_part(self, position: int) -> Share:
+        """The same of parts none of which is longer."""
+        parts = [part for part in self._parts(position) if not part.longer]
         if is_symbolic(self.extent(position)):
             return parts[0]
-        shares = {part: part.evenness(self.extent(position), self.schedule.threads) for part in parts}
-        usual = [part for part in parts if not part.longer]
-        chosen = next((part for part in usual if shares[part] >= EVEN_PARTS), max(usual, key=shares.__getitem__))
-        best = max(parts, key=shares.__getitem__)
-        return best if shares[best] >= WORTH_SEVERAL * shares[chosen] else chosen
+        evenness_of = partial(self._evenness, position)
+        return next((part for part in parts if evenness_of(part) >= EVEN_PARTS), max(parts, key=evenness_of))
 
     def _first(self, candidates: Sequence[int], least: float) -> int | None:
         """The first loop that has so many parts and is shared evenly, or else the one that is shared most evenly."""
         whole = [i for i in candidates if self.extent(i) >= least * self.part(i).length]
         return next((i for i in whole if self.share(i) >= EVEN_LOOP), max(whole, key=self.share, default=None))
 
+    def _evenness(self, position: int, part: Share) -> float:
+        return part.evenness(self.extent(position), self.schedule.threads)
+
     def _crowds(self, position: int) -> bool:
         return _crowds_threads(self.box, self.levels[position].axis, self.schedule.lanes)
 
-    def _parts(self, position: int) -> list[Part]:
+    def _parts(self, position: int) -> list[Share]:
         return _parts(self.box, self.tile, self.levels[position], self.schedule.lanes)
 
 
 def _shared_as_needed(
-    box: Box, schedule: Schedule, levels: Sequence[LoopLevel], parts: Mapping[int, Part], apart: Collection[int]
+    box: Box, schedule: Schedule, levels: Sequence[LoopLevel], lengths: Mapping[int, int], apart: Sequence[int]
 ) -> list[LoopLevel]:
     """
     Loops of unknown length of which threads share the first, and parts of the others if that has too few steps.
 
-    `parts`: the least of each loop, by its position. `apart`: those that had better be shared, which are cut
+    `lengths`: of the parts of each loop, by its position. `apart`: those that had better be shared, which are cut
     as soon as the steps of the others are not many for each thread; any other loop only if some have no step at all.
     """
 
-    def part(position: int) -> int:
+    def length_of(position: int) -> int:
         is_long = position > 0 and is_symbolic(box.axes[levels[position].axis].extent)
-        return parts[position].length * (UNKNOWN_PARTS if is_long else 1)
+        return lengths[position] * (UNKNOWN_PARTS if is_long else 1)
 
-    first, *others = [*apart, *(position for position in parts if position not in apart)]
-    result = _shared(levels, {first: Part(part(first))})
+    first, *others = [*apart, *(position for position in lengths if position not in apart)]
+    result = _shared(levels, {first: Share(length_of(first))})
     count = 1
     for position in others:
-        level, extent, length = levels[position], box.axes[levels[position].axis].extent, part(position)
+        level, extent, length = levels[position], box.axes[levels[position].axis].extent, length_of(position)
         if is_symbolic(extent) or extent > length:
             steps = schedule.threads * (STEPS_EACH if position in apart else 1)
             shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True, whole_from=steps)
@@ -201,9 +209,9 @@ def _shared_as_needed(
     return result
 
 
-def _shared(levels: Sequence[LoopLevel], parts: Mapping[int, Part]) -> list[LoopLevel]:
+def _shared(levels: Sequence[LoopLevel], parts: Mapping[int, Share]) -> list[LoopLevel]:
     """Loops of which threads share some as one around all; parts that are no single steps become loops inside."""
-    steps = [position for position, part in parts.items() if part == Part(levels[position].step)]
+    steps = [position for position, part in parts.items() if part == Share(levels[position].step)]
     shared = [
         replace(levels[position], is_parallel=True)
         if position in steps
@@ -234,26 +242,27 @@ def keeps_lines_apart(box: Box, shared: int, lanes: int) -> bool:
     )
 
 
-def _parts(box: Box, tile: Tile, level: LoopLevel, lanes: int) -> list[Part]:
+def _parts(box: Box, tile: Tile, level: LoopLevel, lanes: int) -> list[Share]:
     """
     The parts of a loop that threads may share, the longest first.
 
-    Whole lines of the destination, for the last thread more than a tile that is moved back, and as many for each.
+    Whole lines of the destination, as many for each; for the last thread more than a tile that is moved back, be it as
+    a longer part.
     """
     axis, tile_steps = box.axes[level.axis], tile.extents[level.axis]
     whole = level.step * (lanes // math.gcd(lanes, axis.destination_stride * level.step))
     if is_symbolic(axis.extent):
-        return [Part(whole)]
+        return [Share(whole)]
     most = max(min(axis.extent // (whole * THREAD_PARTS), THREAD_PARTS), 1)
     rest = axis.extent % tile_steps
 
     def leaves_one(part: int) -> bool:
         return rest != 0 and (axis.extent // tile_steps) % (part // tile_steps) == 0 and axis.extent > part
 
-    parts = [Part(length, rest if leaves_one(length) else 0) for length in range(whole * most, 0, -whole)]
+    parts = [Share(length, rest if leaves_one(length) else 0) for length in range(whole * most, 0, -whole)]
     if all(part.longer for part in parts):
         length = whole * most
         while leaves_one(length):
             length += whole
-        parts.insert(0, Part(length))
+        parts.insert(0, Share(length))
     return parts

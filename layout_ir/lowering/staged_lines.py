@@ -102,9 +102,11 @@ class StagedLines:
 
     def rows_at_a_time(self, i: int) -> int:
         """Tiles along an axis that have places of their own at the same time."""
-        inside = [level for level in self.row_levels if level.axis == i]
+        outermost = next(level for level in self.row_levels if level.axis == i)
         whole = self.trips(i)
-        return whole if inside[0].inside is None else min(inside[0].inside // self.tile.extents[i], whole)
+        if outermost.inside is None:
+            return whole
+        return min(-(-(outermost.inside + outermost.longer) // self.tile.extents[i]), whole)
 
     @property
     def place_strides(self) -> dict[int, int]:

@@ -102,7 +102,7 @@ def compile_where_possible(
         if not wanted.vector_bytes:
             raise
         # a compiler too old for shuffles still compiles scalar loops; any other mistake comes up again
-        scalar = Target(threads=wanted.threads, team=wanted.team)
+        scalar = Target(threads=wanted.threads, team=wanted.team, share_bytes=wanted.share_bytes)
         return scalar, compile_for(module, names, scalar, threads)
 
 

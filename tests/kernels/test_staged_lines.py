@@ -20,24 +20,23 @@ def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     allow_short_rows(monkeypatch)
 
 
-def staged_module(reorders: tuple[Reorder, ...], threads: bool = False) -> ModuleOp:
-    return lowered(reorders, 64, threads, panels=True, stream_bytes=0, processor=ZEN_4)
+def staged_module(reorders: tuple[Reorder, ...], team: int = 0) -> ModuleOp:
+    return lowered(reorders, 64, team > 0, panels=True, stream_bytes=0, processor=ZEN_4, team=max(team, 1))
 
 
 @pytest.mark.parametrize(
-    "threads, room, count",
-    [(False, None, 15), (False, 4096, 14), (True, None, 14), (True, 4096, 11)],
-    ids=["all rows", "some rows at a time", "threads", "threads, some rows at a time"],
+    "team, room, count",
+    [(0, None, 15), (0, 4096, 14), (2, None, 14), (2, 4096, 12), (16, None, 4), (16, 4096, 2)],
 )
 def test_every_alignment(
-    threads: bool, room: int | None, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    team: int, room: int | None, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if room is not None:
         monkeypatch.setattr(staged_lines, "STAGE_BYTES", room)
         monkeypatch.setattr(staged_lines, "LINES_OF_BLOCK", 1)
-    module = staged_module(STAGED, threads)
+    module = staged_module(STAGED, team)
     assert sum("%rows = memref.alloca" in text for text in case_texts(module).values()) == count
-    check_alignments(STAGED, module, tmp_path, *(["-fopenmp"] if threads else ["-Wno-unknown-pragmas"]))
+    check_alignments(STAGED, module, tmp_path, *(["-fopenmp"] if team else ["-Wno-unknown-pragmas"]))
 
 
 def test_interpreted() -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import pytest
+from xdsl.context import Context
 
+from layout_ir import layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.thread_shares import evenness
 from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.shared_loops import EVEN_LOOP, EVEN_PARTS
+from layout_ir.lowering.target import Target
 
 LANES = 16
 
@@ -162,3 +168,12 @@ def test_the_last_part_takes_what_a_tile_of_its_own_would_share_lines_for():
     assert shared.longer == part.longer == 100 % tile.extents[1] > 0
     assert shared.step == part.inside
     assert trips(box, levels) * shared.step + shared.longer == 100
+
+
+def test_no_part_ends_inside_of_a_tile_where_another_extent_is_unknown():
+    """100 channels of any number of images of 10 x 10: the last tile of 16 would be moved back into another's lines."""
+    module = reorder_module(layout("NHWC"), layout("NCHW"), (None, 100, 10, 10), "f32")
+    text = explain_module(Context(), module, Target(vector_bytes=64, threads=True, team=16))
+    assert "tile of c_d 16 x b 16" in text or "tile of b 16 x c_d 16" in text
+    (length,) = re.findall(r"\bb by (\d+) \(parallel", text)
+    assert 100 % int(length) not in range(1, 16)

@@ -91,10 +91,11 @@ def lowered(
     stream_bytes: int | None = None,
     processor: str = ICE_LAKE,
     registers: int = LINE_BYTES,
+    team: int = 2,
 ) -> ModuleOp:
-    """The module with its functions as loops; `registers`: bytes of one."""
+    """The module with its functions as loops; `registers`: bytes of one; `team`: how many threads share them."""
     module = module_of(reorders)
-    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor, registers))
+    lower(Context(), module, Target(vector_bytes, threads, panels, stream_bytes, processor, registers, team))
     return module
 
 
