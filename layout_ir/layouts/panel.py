@@ -55,7 +55,11 @@ class Panel:
     """How each box is moved to scratch; None for scalar loops."""
 
     region: int | None = None
-    """The axis of which the next step is asked for as a whole, if only a kernel that runs knows how large one is."""
+    """
+    The axis of which the next step is asked for as a whole, if only a kernel that runs knows how large one is.
+
+    Of a step that is too large for a cache, panels that take parts of it ask for the next part.
+    """
 
     @property
     def carried(self) -> int | None:
