@@ -172,19 +172,21 @@ def _in_sequence(group: Group, line: int) -> bool:
         return False
     for box in group.boxes:
         shared, own = box.axes[: group.shared], box.axes[group.shared :]
-        length = 1 + sum((axis.extent - 1) * axis.destination_stride for axis in own)
         region = 1 + sum((axis.valid - 1) * abs(axis.source_stride) for axis in own)
-        if length > math.prod(axis.extent for axis in own) or any(abs(axis.source_stride) < region for axis in shared):
+        has_gaps = _span(own) > math.prod(axis.extent for axis in own)
+        if has_gaps or any(abs(axis.source_stride) < region for axis in shared):
             return False
     return True
+
+
+def _span(axes: Sequence[Axis]) -> int:
+    """Cells of the destination from the first to the last that axes lead to."""
+    return 1 + sum((axis.extent - 1) * axis.destination_stride for axis in axes)
 
 
 def _fill_stretches(boxes: Sequence[Box], stretch: int) -> bool:
     """Whether inside of the shared axes every cell of a stretch is written; no cell is written twice in a plan."""
     inner = [[axis for axis in box.axes if axis.destination_stride < stretch] for box in boxes]
-    ends = [
-        start_of(box) + 1 + sum((axis.extent - 1) * axis.destination_stride for axis in axes)
-        for box, axes in zip(boxes, inner, strict=True)
-    ]
+    ends = [start_of(box) + _span(axes) for box, axes in zip(boxes, inner, strict=True)]
     cells = sum(math.prod(axis.extent for axis in axes) for axes in inner)
     return cells == stretch and max(ends) - min(map(start_of, boxes)) == stretch

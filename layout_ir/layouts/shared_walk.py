@@ -36,7 +36,6 @@ MOST_PART_BYTES = 256 << 10
 SHORT_PARTS = 4
 """How many parts of whole axes have to fit for a part to take several steps of the next axis."""
 
-
 FILLED_STEP_BYTES = 8 << 10
 """Distance of steps of the destination up to which the pads of a step follow what is copied to it."""
 

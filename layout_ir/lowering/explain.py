@@ -72,9 +72,7 @@ def _copy(op: CopyOp, target: Target) -> list[str]:
         return [readable(line, plan.unknown) for line in lines]
     size = storage_size(source, plan)
     cells, elements = destination.cell_count, source.size
-    usual = choose_schedule(target, width, cells, elements)
-    if plan.unknown is None:
-        usual = for_threads_that_pay(usual, target, plan.boxes, size, width)
+    usual = for_threads_that_pay(choose_schedule(target, width, cells, elements), target, plan, size, width)
     at_lines = schedule_at_lines(target, plan, width, cells, elements, size, writes_pads)
     schedule = usual if at_lines is None else at_lines.schedule
     if plan.unknown is None:

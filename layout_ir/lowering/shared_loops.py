@@ -81,12 +81,12 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
         lengths = {position: loops.usual_part(position).length for position in loops.outer}
         return _shared_as_needed(box, schedule, levels, lengths, wanted)
     chosen = loops.chosen
-    share = 1 / schedule.threads if chosen is None else loops.share(chosen)
+    share = 1 / schedule.threads if chosen is None else loops.shares[chosen]
     if share < EVEN_LOOP:
         parts, share_of_several = loops.several()
         if share_of_several >= WORTH_SEVERAL * share:
             return _shared(levels, parts)
-    return levels if chosen is None else _shared(levels, {chosen: loops.part(chosen)})
+    return levels if chosen is None else _shared(levels, {chosen: loops.parts[chosen]})
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,22 @@ class _Loops:
         return sorted(self.outer, key=lambda position: -axes[position].destination_stride)
 
     @cached_property
+    def candidates(self) -> dict[int, list[Share]]:
+        """The parts of each that threads may share, the longest first."""
+        lanes = self.schedule.lanes
+        return {position: _parts(self.box, self.tile, self.levels[position], lanes) for position in self.outer}
+
+    @cached_property
+    def parts(self) -> dict[int, Share]:
+        """What a thread takes at once of each that is the only one that they share."""
+        return {position: self._part(position) for position in self.outer}
+
+    @cached_property
+    def shares(self) -> dict[int, float]:
+        """How evenly threads share each of them alone."""
+        return {position: self._evenness(position, part) for position, part in self.parts.items()}
+
+    @cached_property
     def chosen(self) -> int | None:
         """The one that threads share if it is one; None where all are too short."""
         chosen = self._first([*self.roomy, *self.apart], 2)
@@ -135,7 +151,7 @@ class _Loops:
         parts: dict[int, Share] = {}
         share = 0.0
         for position in [*self.roomy, *(i for i in self.apart if i not in self.roomy)]:
-            least = min(self._parts(position), key=lambda part: part.length)
+            least = min(self.candidates[position], key=lambda part: part.length)
             if share < EVEN and least.trips(self.extent(position)) > 1:
                 parts[position] = least
                 trips = math.prod(part.trips(self.extent(i)) for i, part in parts.items())
@@ -146,39 +162,30 @@ class _Loops:
         """Elements along the axis of a loop."""
         return self.box.axes[self.levels[position].axis].extent
 
-    def share(self, position: int) -> float:
-        """How evenly threads share one loop."""
-        return 1 if is_symbolic(self.extent(position)) else self._evenness(position, self.part(position))
-
-    def part(self, position: int) -> Share:
-        """What a thread takes of a loop at once where it is the only one that they share."""
-        usual = self.usual_part(position)
-        if is_symbolic(self.extent(position)):
-            return usual
-        best = max(self._parts(position), key=partial(self._evenness, position))
-        return best if self._evenness(position, best) >= WORTH_SEVERAL * self._evenness(position, usual) else usual
-
     def usual_part(self, position: int) -> Share:
-        """The same of parts none of which is longer."""
-        parts = [part for part in self._parts(position) if not part.longer]
-        if is_symbolic(self.extent(position)):
-            return parts[0]
+        """What a thread takes of a loop at once that has no longer last part."""
+        parts = [part for part in self.candidates[position] if not part.longer]
         evenness_of = partial(self._evenness, position)
         return next((part for part in parts if evenness_of(part) >= EVEN_PARTS), max(parts, key=evenness_of))
 
+    def _part(self, position: int) -> Share:
+        usual = self.usual_part(position)
+        best = max(self.candidates[position], key=partial(self._evenness, position))
+        return best if self._evenness(position, best) >= WORTH_SEVERAL * self._evenness(position, usual) else usual
+
     def _first(self, candidates: Sequence[int], least: float) -> int | None:
         """The first loop that has so many parts and is shared evenly, or else the one that is shared most evenly."""
-        whole = [i for i in candidates if self.extent(i) >= least * self.part(i).length]
-        return next((i for i in whole if self.share(i) >= EVEN_LOOP), max(whole, key=self.share, default=None))
+        whole = [i for i in candidates if self.extent(i) >= least * self.parts[i].length]
+        return next(
+            (i for i in whole if self.shares[i] >= EVEN_LOOP), max(whole, key=self.shares.__getitem__, default=None)
+        )
 
     def _evenness(self, position: int, part: Share) -> float:
-        return part.evenness(self.extent(position), self.schedule.threads)
+        extent = self.extent(position)
+        return 1 if is_symbolic(extent) else part.evenness(extent, self.schedule.threads)
 
     def _crowds(self, position: int) -> bool:
         return _crowds_threads(self.box, self.levels[position].axis, self.schedule.lanes)
-
-    def _parts(self, position: int) -> list[Share]:
-        return _parts(self.box, self.tile, self.levels[position], self.schedule.lanes)
 
 
 def _shared_as_needed(

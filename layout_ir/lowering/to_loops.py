@@ -87,8 +87,7 @@ class LowerCopy(RewritePattern):
         usual = choose_schedule(self._target, width, cells, elements)
         if plan.unknown is not None:
             usual = for_any_size(self._target, usual, source, destination)
-        else:
-            usual = for_threads_that_pay(usual, self._target, plan.boxes, buffers.source_size, width)
+        usual = for_threads_that_pay(usual, self._target, plan, buffers.source_size, width)
         at_lines = schedule_at_lines(self._target, plan, width, cells, elements, buffers.source_size, writes_pads)
         if at_lines is None:
             emit_vector_boxes(builder, plan.boxes, buffers, usual)
@@ -151,8 +150,7 @@ class LowerCopy(RewritePattern):
         if self._vector_bytes >= 2 * element_type_of(op.source.type).bytes:
             self._emit_vectors(builder, op, plan, buffers)
         else:
-            is_known = plan.unknown is None
-            threads = threads_pay_for_elements(self._target, plan.boxes) if is_known else self._target.threads
+            threads = threads_pay_for_elements(self._target, plan)
             for box in plan.boxes:
                 emit_box(builder, box, buffers, threads)
         if unknown is None:  # then no two boxes write the same cell

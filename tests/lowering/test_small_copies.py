@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from layout_ir.layouts.element_type import element_type
-from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.small_copies import for_threads_that_pay, threads_pay_for_elements
 from layout_ir.lowering.target import Target
@@ -43,15 +43,15 @@ def far_apart(count: int) -> Box:
 def test_threads_share_what_moves_bytes_enough(boxes: list[Box], element_bytes: int, is_shared: bool) -> None:
     cells, elements = sum(box.cells for box in boxes), sum(box.elements for box in boxes)
     schedule = choose_schedule(TARGET, element_bytes, cells, elements)
-    chosen = for_threads_that_pay(schedule, TARGET, boxes, elements, element_bytes)
+    chosen = for_threads_that_pay(schedule, TARGET, CopyPlan(tuple(boxes)), elements, element_bytes)
     assert chosen == (schedule if is_shared else replace(schedule, threads=0))
     assert schedule.threads == TARGET.team
 
 
 def test_scalar_loops_are_shared_by_their_elements() -> None:
-    assert threads_pay_for_elements(TARGET, [transpose(32, 32)])
-    assert not threads_pay_for_elements(TARGET, [transpose(32, 31)])
-    assert not threads_pay_for_elements(replace(TARGET, threads=False), [transpose(320, 320)])
+    assert threads_pay_for_elements(TARGET, CopyPlan((transpose(32, 32),)))
+    assert not threads_pay_for_elements(TARGET, CopyPlan((transpose(32, 31),)))
+    assert not threads_pay_for_elements(replace(TARGET, threads=False), CopyPlan((transpose(320, 320),)))
 
 
 def test_all_copies_are_shared_unless_a_target_says_otherwise() -> None:
