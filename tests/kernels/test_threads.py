@@ -62,6 +62,8 @@ def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: 
 def test_threads_that_share_several_loops(threads: int) -> None:
     names = [f"case_{number}" for number in range(len(SHORT_LOOPS))]
     runs = compile_functions(module_of(SHORT_LOOPS), names, threads=threads)
+    assert "#pragma omp parallel" in runs[0].source
+    assert threads < 16 or "collapse(2)" in runs[0].source
     for number, (case, run) in enumerate(zip(SHORT_LOOPS, runs, strict=True)):
         values, expected = source_and_expected(case, number)
         for start in (0, 1):
