@@ -34,7 +34,7 @@ as fast as longer rows, of 14 x 14 0.85 times; and both 1.3 to 2.2 times as fast
 """
 
 WHOLE_BYTES = 20 << 10
-"""Size of the largest step that is moved as one panel where there are such panels: of 7 x 7 these are faster."""
+"""Size of the largest step that is moved as one panel where the usual ones are no larger, or elements are picked."""
 
 FEW_ROWS_BYTES = 8 << 10
 """

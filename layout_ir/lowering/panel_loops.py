@@ -23,33 +23,11 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_panel import counts_of, next_panel
 from layout_ir.lowering.next_step import Values
 from layout_ir.lowering.panel_flush import Flush
-from layout_ir.lowering.panel_requests import (
-    Requests,
-    asked_region,
-    asked_rows,
-    ends_ahead,
-    is_asked_before,
-    line_behind,
-    sequence_ahead,
-)
+from layout_ir.lowering.panel_prefetching import PanelPrefetching
+from layout_ir.lowering.panel_requests import Requests, asked_rows, ends_ahead
 from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
-from layout_ir.lowering.source_prefetching import MANY_ROWS, asks_near, read_forward, rows_together
 from layout_ir.lowering.tile_loops import TileEmitter
-
-PREFETCHED_TILES = 2
-"""How many tiles ahead along a row of the source is asked for, where a panel takes a long part of it."""
-
-LONG_ROW_BYTES = 1024
-"""Length of such a part, and a quarter of it for tiles of many rows: of a shorter one, the next panel is asked for."""
-
-SHORT_ROWS_AHEAD = 128 << 10
-"""
-Size of the largest step that is asked for one step ahead, at least, where parts of it end with rows of unknown length.
-
-There the next part is not where it is asked for. On Granite Rapids 256 and 512 channels of 14 x 14 from NCHW to NHWC in
-i8, steps of 49 and 98 KB, are 1.15 times as fast by what is a step ahead, 2048, of 392 KB, 0.93 times.
-"""
 
 
 def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: Schedule) -> None:
@@ -179,7 +157,8 @@ class _Filler:
         walked = [LoopLevel(count + number, self.panel.steps[i]) for number, i in enumerate(self.starts)]
         levels = [*walked, *(LoopLevel(i, tile.extents[i]) for i in order)]
         asks = schedule.prefetches and not box.is_fill
-        level = self._asking(box, tile, levels, schedule) if asks else LoopLevel(0, 1)
+        prefetching = PanelPrefetching(self.panel, tuple(self.starts), self.position, schedule)
+        level = prefetching.level(box, tile, levels) if asks else LoopLevel(0, 1)
         with ExitStack() as loops:
             for i, members in enumerate(self.panel.joined(self.position)):
                 if i not in axes and members[0] == self.panel.carried:  # the last panel may be shorter than a tile
@@ -188,57 +167,6 @@ class _Filler:
                 index = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
                 starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
-
-    def _asking(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> LoopLevel:
-        """How the source is asked for: a region ahead where panels take regions, or a part of one that is large."""
-        is_asked_for = is_asked_before(self.panel, list(self.starts), len(tile.network.loads), schedule)
-        if self.panel.region is not None:
-            level = self._step_ahead(self.panel.region, schedule)
-            return replace(level, is_far=True, is_asked_for=is_asked_for)
-        region = asked_region(self.panel, list(self.starts), schedule)
-        if region is None:
-            ahead = self._ahead(box, tile, levels, schedule)
-            if 0 < ahead <= PREFETCHED_TILES * schedule.lanes and asks_near(box, tile, schedule):
-                return LoopLevel(0, 1, prefetch=schedule.lanes, is_far=True, is_asked_for=is_asked_for)
-            together = rows_together(box, tile, self.panel.group.boxes[self.position]) if ahead else 0
-            return LoopLevel(0, 1, prefetch=ahead, rows_together=together, is_asked_for=is_asked_for)
-        stride = self.panel.group.boxes[self.position].axes[region].source_stride
-        return LoopLevel(0, 1, prefetch=self.panel.steps[region] * stride, is_far=True)
-
-    def _step_ahead(self, region: int, schedule: Schedule) -> LoopLevel:
-        """
-        How far from a step of a region, and from a part of it, the next one lies in the source.
-
-        Of panels that cut several axes, the next along the outermost: short rows end before the next along the others.
-        """
-        level = LoopLevel(0, 1, steps_apart=self.panel.group.main.axes[region].source_stride)
-        most, outermost = schedule.processor.step_ahead_bytes, next((i for i in self.starts if i != region), None)
-        if most is None or outermost is None:
-            return level
-        axis = self.panel.group.boxes[self.position].axes[outermost]
-        if is_symbolic(axis.extent) or is_symbolic(axis.source_stride):
-            most = max(most, SHORT_ROWS_AHEAD)
-        apart, width = self.panel.steps[outermost] * axis.source_stride, LINE_BYTES // schedule.lanes
-        return replace(level, parts_apart=apart, step_at_most=most // width)
-
-    def _ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
-        """How far ahead the source is asked for: along what is read forward, and where the next panel lies."""
-        if not schedule.preferences.prefetch_tiles:
-            next_panel_begins = sequence_ahead(self.panel, list(self.starts), schedule)
-            if ahead := max(next_panel_begins, read_forward(box, tile, levels, schedule)):
-                return ahead
-        row = max((axis.extent for axis in self.box.axes if axis.source_stride == 1), default=1)
-        row_bytes = row * LINE_BYTES // schedule.lanes
-        is_long = row_bytes >= (LONG_ROW_BYTES if len(tile.network.loads) < MANY_ROWS else LONG_ROW_BYTES // 4)
-        count = schedule.preferences.prefetch_tiles
-        behind = 0 if count else line_behind(schedule)
-        if is_long or self.panel.carried is not None:
-            return (count or PREFETCHED_TILES) * schedule.lanes + behind
-        if not self.starts:
-            return 0
-        innermost = list(self.starts)[-1]
-        stride = self.panel.group.boxes[self.position].axes[innermost].source_stride
-        return self.panel.steps[innermost] * stride * (count or 1) + (behind if stride == 1 else 0)
 
     def _loop(self, axis: Axis, i: int, step: int = 1):
         bounds = self.builder.constant(0), self._count(axis, i)

@@ -13,10 +13,7 @@ from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
 from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
 from layout_ir.layouts.panel_of_step import (
-    LONG_PART_BYTES,
-    SHORT_PART_BYTES,
     WHOLE_BYTES,
-    axes_inside,
     most_bytes_of_step,
     panel_of_step,
     step_axis,
@@ -26,6 +23,7 @@ from layout_ir.layouts.source_region import takes_parts
 from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads, walked_cells
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
+from layout_ir.lowering.lengths_of_parts import lengths_of_parts
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
@@ -153,31 +151,14 @@ def _panels_of_steps(
     in_step = None
     if takes_parts(usual):
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    lengths = _lengths_of_parts(group, outer, schedule)
+    lengths = lengths_of_parts(group, outer, schedule)
     parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
     if not all(parts):  # a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step
     of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
-    return step_panel(group, source_size, schedule, WHOLE_BYTES), of_parts, in_step
-
-
-def _lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
-    """
-    What panels of parts of larger steps take of the outermost axis inside, and the size of the largest such one.
-
-    Of blocks of channels that lie side by side in the source, as many at once as fill a line of it, or the most that
-    divide all of them.
-    """
-    inside, processor = axes_inside(group, outer), schedule.processor
-    axis = group.axes[inside[-1]] if inside else None
-    if processor.block_part_bytes and axis is not None and axis.source_stride != 1:
-        most = schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
-        steps = next((n for n in range(min(most, axis.extent // 2), 1, -1) if axis.extent % n == 0), 1)
-        return [(steps, processor.block_part_bytes)]
-    long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
-    return [(schedule.lanes, SHORT_PART_BYTES), (long_row, LONG_PART_BYTES)]
+    return step_panel(group, source_size, schedule, schedule.processor.whole_step_bytes), of_parts, in_step
 
 
 def step_panel(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts
+from layout_ir.layouts.panel_of_step import SHORT_PART_BYTES
 from layout_ir.lowering.request_model import RequestModel
 
 
@@ -168,6 +169,14 @@ class ProcessorModel(RequestModel):
     28 in f32 0.55 times.
     """
 
+    whole_step_bytes: int = 20 << 10
+    """
+    Size of the largest step of unknown size that is moved as one panel where panels of its parts are the other choice.
+
+    On Zen 4 such parts of planes of 7 x 7 are faster from there on. On Granite Rapids NHWC to blocks and to NCHW, 128
+    to 640 channels of 7 x 7 in steps of 24 to 31 KB, are 1.08 times as fast as one panel in the mean, 0.93 to 1.43.
+    """
+
     long_row_bytes: int = 256
     """
     Length of the rows of the source that the larger panels of parts of steps of unknown size take, where channels
@@ -183,6 +192,14 @@ class ProcessorModel(RequestModel):
 
     On Emerald Rapids blocks of 8 to 32 channels become planes 1.0 to 1.6 times as fast so, in f16 and i8: up to 64 KB
     for each, which is better than up to 16 KB. Other copies from and to blocks are as fast. Measured on no other one.
+    """
+
+    byte_part_bytes: int = SHORT_PART_BYTES
+    """
+    Size of the largest panel of a part of a step of unknown size that takes a line of each row of a source of bytes.
+
+    On Granite Rapids 64 to 1536 channels of 14 x 14 to 28 x 28 become planes 1.17 times as fast so in the mean, 0.9 to
+    1.5 times, up to 64 KB; halves and floats 0.92 times, 0.56 to 1.3. Not measured on other processors.
     """
 
     step_ahead_bytes: int | None = None

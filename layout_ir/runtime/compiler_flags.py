@@ -74,6 +74,15 @@ On Zen 4 four channels of bytes, from blocks of 16 to planes, are taken 1.4 time
 put that loop otherwise; 72 others are 1.006 times as fast in the mean.
 """
 
+REGISTERS_FLAG = "-fipa-ra"
+"""
+With which GCC keeps what loops of such kernels need in registers that a tile's function leaves alone, not on the stack.
+
+A number that is fetched from there for every tile waits for stores whose addresses end in the same 12 bits. On Granite
+Rapids 240 calls with sizes are 1.003 times as fast in the mean so, 0.92 to 1.09 times: blocks of channels that become
+planes of 14 x 14 and 28 x 28, out of the caches, 1.05 to 1.09 times.
+"""
+
 NATIVE_FLAG = "-march=native"
 THREADS_FLAG = "-fopenmp"
 
@@ -91,7 +100,7 @@ def wanted_flags(source: str, threads: bool) -> tuple[str, ...]:
     if takes_sizes or any(tile.count(SHUFFLE) >= GREAT_MANY_SHUFFLES for tile in tiles):
         base.append("-fno-ivopts")
     if takes_sizes:
-        base.append(LOOPS_FLAG)
+        base += [LOOPS_FLAG, REGISTERS_FLAG]
     if takes_sizes and "AuthenticAMD" in processor():
         base.append(STACK_FLAG)
     return flags_of_unit(source, (*base, NATIVE_FLAG, *((THREADS_FLAG,) if threads else ())))
