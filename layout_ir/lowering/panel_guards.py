@@ -93,9 +93,9 @@ class PanelGuards:
 
         None where they never do, or always hold both.
         """
-        if tile_extents(usual) == tile_extents(panel):
+        if not holds_shorter(panel, usual):
             return None
-        tiles = are_as_long(self.builder, tile_extents(usual))
+        tiles = are_as_long(self.builder, _tile_extents(usual))
         return (
             [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)] if tiles else None
         )
@@ -227,7 +227,15 @@ def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
     return _several(panel, least)
 
 
-def tile_extents(panel: Panel) -> list[tuple[int, int]]:
+def holds_shorter(panel: Panel, usual: Panel) -> bool:
+    """Whether extents that are not known can hold the tiles of a panel, but not those of the usual one."""
+    least: dict[int, int] = {}
+    for extent, steps in _tile_extents(panel):
+        least[extent] = max(steps, least.get(extent, 1))
+    return any(is_symbolic(extent) and steps > least.get(extent, 1) for extent, steps in _tile_extents(usual))
+
+
+def _tile_extents(panel: Panel) -> list[tuple[int, int]]:
     """The extents of all axes, and how long each must be for tiles."""
     return _several(panel, panel.least)
 

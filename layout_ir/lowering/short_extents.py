@@ -6,7 +6,7 @@ No tile fits into so short an extent; where its length is known others do, along
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,6 +22,13 @@ from layout_ir.lowering.loop_builder import LoopBuilder
 
 LENGTHS = 1, 2, 4
 """Steps that have loops of their own: images of up to 2 x 2. Others are rare, and each takes its time to compile."""
+
+COMMON_LENGTHS = (49,)
+"""
+Steps that have them where planes of 7 x 7 are read by tiles that take far fewer instructions: those of whole images.
+
+On Granite Rapids 3 and 35 channels of bytes become blocks of 16 and 32 1.13 to 1.6 times as fast so.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,12 +55,14 @@ def short_extent(box: Box, tile: Tile) -> int | None:
     return needed[0] if len(needed) == 1 and len(unknown) == 2 else None
 
 
-def short_boxes(box: Box, buffers: Buffers, extent: int, symbols: Symbols) -> Iterator[ShortBox]:
-    """The boxes for very short lengths of an unknown extent; none from where on their numbers do not follow."""
+def short_boxes(
+    box: Box, buffers: Buffers, extent: int, symbols: Symbols, lengths: Sequence[int]
+) -> Iterator[ShortBox]:
+    """The boxes for some lengths of an unknown extent; none from where on their numbers do not follow."""
     offsets = box.source_offset, box.destination_offset
     if any(axis.is_irregular for axis in box.axes) or not all(isinstance(at, AffineConstantExpr) for at in offsets):
         return
-    for length in LENGTHS:
+    for length in lengths:
         known = partial(symbols.at_length, extent=extent, length=length)
         try:
             short = _with_numbers(box, known)

@@ -45,6 +45,9 @@ PLACES_OF_SET = 12
 WORTH_NARROWING = 1.02
 """By how much vectors of half a line have to be better, unless they only copy, or shuffle few elements."""
 
+WORTH_OWN_LOOPS = 0.8
+"""Instructions of a tile for a known extent, for each of those for unknown ones, up to which it has its own loops."""
+
 COMPETING_ROWS, MANY_COMPETING_ROWS = 1.12, 1.6
 """By how much more they have to be better where the rows that a tile reads belong to one small set; if 32 do so."""
 
@@ -103,6 +106,12 @@ def shorter_tiles(box: Box, tile: Tile, schedule: Schedule, source_size: int) ->
         if other is None or _is_shorter(box, other, tile):
             return shorter
     return None
+
+
+def is_worth_own_loops(box: Box, others: Tile, schedule: Schedule, source_size: int) -> bool:
+    """Whether the tile of a box of known extents is so much better than those of unknown ones that it gets loops."""
+    tile = tile_of(box, schedule, source_size)
+    return tile is not None and tile.cost < WORTH_OWN_LOOPS * others.cost
 
 
 def _is_shorter(box: Box, tile: Tile, usual: Tile) -> bool:

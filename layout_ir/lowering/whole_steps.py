@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_of_step import MOST_BYTES, group_of_steps
-from layout_ir.lowering.panel_guards import tile_extents
+from layout_ir.lowering.panel_guards import holds_shorter
 from layout_ir.lowering.parts import Part, step_panel
 from layout_ir.lowering.schedule import Schedule, of_shorter_tiles
 
@@ -79,6 +79,6 @@ def _short_panel(group: Group, usual: Panel | None, source_size: int, schedule: 
     for shorter in of_shorter_tiles(schedule):
         of_part = step_panel(group, source_size, schedule, MOST_BYTES, part=schedule.lanes, filling=shorter)
         panel = of_part or step_panel(group, source_size, schedule, MOST_BYTES, filling=shorter)
-        if panel is None or tile_extents(panel) != tile_extents(usual):
+        if panel is None or holds_shorter(panel, usual):
             return panel
     return None

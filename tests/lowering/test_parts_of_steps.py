@@ -20,11 +20,44 @@ def c_text(source: str, destination: str, shape: tuple[int | None, ...], dtype: 
 
 @pytest.mark.parametrize(
     "channels, dtype, steps",
-    [(1024, "i8", 4), (96, "i8", 3), (64, "i8", 2), (1024, "f16", 2)],
+    [(1024, "i8", 8), (96, "i8", 3), (64, "i8", 2), (1024, "f16", 4)],
 )
-def test_blocks_that_lie_side_by_side_fill_a_line_of_the_source(channels: int, dtype: str, steps: int) -> None:
+def test_blocks_that_lie_side_by_side_fill_two_lines_of_the_source(channels: int, dtype: str, steps: int) -> None:
     text = c_text("NHWC", "onednn:nChw16c", (None, channels, None, None), dtype)
     assert f"b1_panel += {steps})" in text
+
+
+@pytest.mark.parametrize(
+    "channels, dtype, pixels, is_taken",
+    [
+        (512, "i8", 1024, True),
+        (2048, "i8", 512, True),
+        (2048, "i8", 1024, False),  # so many rows that are so far apart have no places in a second level cache
+        (512, "f16", 1024, False),
+    ],
+)
+def test_parts_of_bytes_take_a_line_of_each_row(channels: int, dtype: str, pixels: int, is_taken: bool) -> None:
+    text = c_text("NHWC", "NCHW", (None, channels, None, None), dtype)
+    lanes = 64 if dtype == "i8" else 32
+    taking = "".join(function for function in text.split("\n}\n") if f"b_panel += {lanes})" in function)
+    assert (f" panel[{lanes * (pixels + 1)}];" in taking) == is_taken
+
+
+@pytest.mark.parametrize(
+    "pair, channels, dtype, is_own",
+    [
+        (("NCHW", "onednn:nChw16c"), 3, "i8", True),
+        (("NCHW", "ascend:NC1HWC0"), 35, "i8", True),
+        (("NCHW", "onednn:nChw16c"), 64, "i8", False),  # whose tiles take no fewer instructions
+        (("NCHW", "onednn:nChw16c"), 64, "f32", False),  # as 49 pixels hold the usual ones
+        (("NHWC", "onednn:nChw16c"), 35, "i8", False),
+    ],
+)
+def test_planes_of_7_by_7_have_loops_where_their_tiles_are_better(
+    pair: tuple[str, str], channels: int, dtype: str, is_own: bool
+) -> None:
+    text = c_text(*pair, (None, channels, None, None), dtype)
+    assert ("h_w == 49" in text) == is_own
 
 
 @pytest.mark.parametrize("channels", [1, 17, 80])

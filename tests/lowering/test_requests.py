@@ -159,7 +159,8 @@ def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(
     "pair, channels, processor, is_part",
     [
         (("NHWC", "NCHW"), 192, GRANITE_RAPIDS, False),  # 38 KB
-        (("NHWC", "NCHW"), 512, GRANITE_RAPIDS, True),  # 100 KB
+        (("NHWC", "NCHW"), 512, GRANITE_RAPIDS, False),  # 100 KB, of which parts take rows of two lines
+        (("NHWC", "NCHW"), 1024, GRANITE_RAPIDS, True),  # 200 KB
         (("NHWC", "NCHW"), 512, ZEN_4, False),
         (("NCHW", "NHWC"), 512, GRANITE_RAPIDS, False),  # short rows of unknown length
         (("NCHW", "NHWC"), 1024, GRANITE_RAPIDS, True),  # which are not read in long pieces of all of them

@@ -25,7 +25,7 @@ BUFFERS = Buffers(SIDE, SIDE, None, 64 * N * AREA, 64 * N * AREA, 64 * N * AREA)
 
 
 def test_every_length_has_a_box_of_its_own() -> None:
-    found = {short.length: short for short in short_boxes(IMAGES, BUFFERS, AREA, SYMBOLS)}
+    found = {short.length: short for short in short_boxes(IMAGES, BUFFERS, AREA, SYMBOLS, LENGTHS)}
     assert tuple(found) == LENGTHS
     for length, short in found.items():
         known = [Axis("a", N, 64 * length, 64 * length, N), Axis("b", 64, 1, length, 64)]
@@ -43,12 +43,12 @@ def test_every_length_has_a_box_of_its_own() -> None:
     ids=["irregular steps", "a division"],
 )
 def test_what_has_no_strides_has_no_such_boxes(box: Box) -> None:
-    assert not list(short_boxes(box, BUFFERS, AREA, SYMBOLS))
+    assert not list(short_boxes(box, BUFFERS, AREA, SYMBOLS, LENGTHS))
 
 
 def test_a_pitch_of_one_side_of_an_image_is_known_for_images_of_one_pixel_alone() -> None:
     box = replace(IMAGES, destination_offset=AffineConstantExpr(3 * H))
-    (short,) = short_boxes(box, BUFFERS, AREA, SYMBOLS)
+    (short,) = short_boxes(box, BUFFERS, AREA, SYMBOLS, LENGTHS)
     assert short.length == 1
     assert short.box.destination_offset == AffineConstantExpr(3)
 

@@ -18,8 +18,8 @@ from layout_ir.layouts import panel_choice, panel_of_step, panel_steps
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
+from layout_ir.lowering import lengths_of_parts, whole_steps
 from layout_ir.lowering import parts as parts_of_plans
-from layout_ir.lowering import whole_steps
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, ZEN_3, ZEN_4
 
 
@@ -158,15 +158,17 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
     Tensors of some hundred elements have no larger ones otherwise. `parts`: most go by parts of that size.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_of_plans, "SHORT_PART_BYTES", whole // 16)
-        patch.setattr(parts_of_plans, "LONG_PART_BYTES", whole)
+        patch.setattr(lengths_of_parts, "SHORT_PART_BYTES", whole // 16)
+        patch.setattr(lengths_of_parts, "LONG_PART_BYTES", whole)
         for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES", "MOST_BYTES"):
             patch.setattr(panel_of_step, name, whole)
         patch.setattr(whole_steps, "MOST_BYTES", whole)
-        patch.setattr(parts_of_plans, "WHOLE_BYTES", 512 if parts else whole)
+        own = 512 if parts else whole
+        patch.setattr(parts_of_plans, "WHOLE_BYTES", own)
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=regions)
             steps = replace(model, panel_costs=costs, small_step_bytes=whole, together_bytes=whole)
+            steps = replace(steps, whole_step_bytes=own, byte_part_bytes=whole)
             row, block = (128, whole) if parts else (256, 0)
             patch.setitem(MODELS, name, replace(steps, long_row_bytes=row, block_part_bytes=block))
         yield
