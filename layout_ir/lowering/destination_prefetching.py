@@ -41,7 +41,7 @@ PLACES_FOR_GAPS = 10
 """The same for lines that the very next tiles write, and for rows that tiles copy to. Measured where a set has 12."""
 
 MIXED_LINES = 256
-"""Lines that tiles write in an order of their own, up to which the next ones are asked for ahead."""
+"""Lines of several sequences that tiles write in an order of their own, up to which next ones are asked for ahead."""
 
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""
@@ -64,7 +64,7 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
         return _rows_ahead(box, levels, (CACHED_LINES_AHEAD if schedule.narrows else LINES_AHEAD) * schedule.lanes)
     if not schedule.narrows or not schedule.processor.asks_for_destination:
         return 0
-    ahead = _written_ahead(box, tile, levels, schedule.lanes)
+    ahead = _written_ahead(box, tile, levels, schedule)
     return 0 if ahead and _copies_to_crowded_sets(box, tile, levels, schedule.lanes) else ahead
 
 
@@ -151,16 +151,16 @@ def _parts_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
     return 0 if covers_whole_lines(box, tile, schedule.lanes) else _rows_ahead(box, levels, lines * schedule.lanes)
 
 
-def _written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> int:
+def _written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
     """
     By how many elements ahead of its stores a tile asks for what the next ones write.
 
     In one sequence of lines or several, or else between those of the tile itself.
     """
-    stores = [(store.offset, store.offset + store.lanes) for store in tile.network.stores]
+    stores, lanes = [(store.offset, store.offset + store.lanes) for store in tile.network.stores], schedule.lanes
     parts, _ = joined(stores, lanes)
     if longest(parts) < MIXED_LINES // 2 * lanes:  # a longer one reaches as far itself as would be asked for
-        ahead = _written_forward(box, parts, levels, lanes) or _written_apart(box, parts, levels, lanes)
+        ahead = _written_forward(box, parts, levels, schedule) or _written_apart(box, parts, levels, lanes)
         if ahead:
             return ahead
     return _gap_filled_next(box, stores, levels, lanes)
@@ -180,13 +180,16 @@ def _gap_filled_next(box: Box, stores: Sequence[tuple[int, int]], levels: Sequen
     return step if is_regular and not _compete(starts, lanes, PLACES_FOR_GAPS) else 0
 
 
-def _written_forward(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
+def _written_forward(
+    box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], schedule: Schedule
+) -> int:
     """
     By how many elements ahead, where tiles write one sequence of lines.
 
     In between they may take an order of their own, in short parts; 0 where they do so in long ones, or write several.
     """
-    most, ahead = MIXED_LINES * lanes, BYTES_ON_THE_WAY // LINE_BYTES * lanes
+    lanes, ahead = schedule.lanes, BYTES_ON_THE_WAY // LINE_BYTES * schedule.lanes
+    most = schedule.processor.mixed_lines * lanes
     waiting: list[LoopLevel] = []
     for level in reversed(levels):
         waiting.append(level)

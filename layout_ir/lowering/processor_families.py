@@ -102,6 +102,7 @@ _GRANITE_RAPIDS = replace(
     crowding_lines=512,
     one_sequence_bytes=3072,
     row_distances=8,
+    mixed_lines=160,
     whole_step_bytes=32 << 10,
     byte_part_bytes=64 << 10,
     step_ahead_bytes=48 << 10,

@@ -16,7 +16,6 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Load, Store
 from layout_ir.layouts.tiling import Tile
-from layout_ir.lowering.destination_prefetching import MIXED_LINES
 from layout_ir.lowering.line_sequences import BYTES_ON_THE_WAY
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -59,7 +58,8 @@ def written_place_ahead(
     Those of a tile are `together` elements. On Emerald Rapids images of 7 x 7 and 14 x 14 in the caches are 1.07 to 1.5
     times as fast so.
     """
-    are_short = builder.compare(builder.constant(together), "ule", builder.constant(MIXED_LINES * schedule.lanes))
+    most = builder.constant(schedule.processor.mixed_lines * schedule.lanes)
+    are_short = builder.compare(builder.constant(together), "ule", most)
     on_the_way = builder.constant(BYTES_ON_THE_WAY * schedule.lanes // LINE_BYTES)
     distance = builder.select(are_short, on_the_way, builder.constant(ahead))
     return place_behind(builder, tile.network.stores, destination, size, distance)
