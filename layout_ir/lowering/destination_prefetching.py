@@ -41,7 +41,7 @@ PLACES_FOR_GAPS = 10
 """The same for lines that the very next tiles write, and for rows that tiles copy to. Measured where a set has 12."""
 
 MIXED_LINES = 256
-"""Lines of several sequences that tiles write in an order of their own, up to which next ones are asked for ahead."""
+"""Lines that tiles write in an order of their own, up to which the next ones of several sequences are asked for."""
 
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""

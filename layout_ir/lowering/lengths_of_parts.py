@@ -11,26 +11,18 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.panel_requests import PLACES_OF_SET, SETS_BYTES
 from layout_ir.lowering.schedule import Schedule
 
-BLOCK_LINES = 2
-"""
-Lines of each row of the source that a part takes of blocks that lie side by side in it.
-
-On Granite Rapids two are 1.03 times as fast as one in the mean of 63 copies from NHWC to blocks of 8, 16 and 32, 0.95
-to 1.37 times, and four or eight no faster.
-"""
-
 
 def lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
     """
     Steps of the outermost axis inside of a step of `outer` that a panel takes, and its most bytes; the shortest first.
 
-    Of blocks of channels that lie side by side in the source, as many at once as fill a pair of lines of it, or the
-    most that divide all of them.
+    Of blocks of channels that lie side by side in the source, as many at once as fill so many lines of it as are best,
+    or the most that divide all of them.
     """
     inside, processor = axes_inside(group, outer), schedule.processor
     axis = group.axes[inside[-1]] if inside else None
     if processor.block_part_bytes and axis is not None and axis.source_stride != 1:
-        most = BLOCK_LINES * schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
+        most = processor.block_part_lines * schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
         steps = next((n for n in range(min(most, axis.extent // 2), 1, -1) if axis.extent % n == 0), 1)
         return [(steps, processor.block_part_bytes)]
     long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES

@@ -87,18 +87,10 @@ class PanelGuards:
         most = self.builder.index(dim * round(SHARES * self.schedule.processor.written_again), [length])
         return self.builder.compare(moved, "ugt", most)
 
-    def only_fits(self, panel: Panel, usual: Panel) -> list[SSAValue] | None:
-        """
-        Whether the copy is large, and the group's extents hold the tiles of a panel, but not those of the usual one.
-
-        None where they never do, or always hold both.
-        """
-        if not holds_shorter(panel, usual):
-            return None
+    def only_fits(self, panel: Panel, usual: Panel) -> list[SSAValue]:
+        """Whether the copy is large, and the group's extents hold the tiles of a panel, but not the usual one's."""
         tiles = are_as_long(self.builder, _tile_extents(usual))
-        return (
-            [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)] if tiles else None
-        )
+        return [*self.is_large(), self.builder.negated(self.builder.all_hold(tiles)), *self.fits(panel)]
 
     def is_large(self) -> list[SSAValue]:
         """

@@ -68,7 +68,7 @@ class Part:
     """Panels of one step each, where only a kernel that runs knows whether steps are small."""
 
     of_parts: tuple[Panel, ...] = ()
-    """Panels of a part of a step each, where steps are larger than that; the smallest first."""
+    """Panels of a part of a step each, where steps are larger than that; those of the shortest rows first."""
 
     in_step: Panel | None = None
     """Panels within steps, for those of which a cache holds two; None where they are no others."""
@@ -157,8 +157,11 @@ def _panels_of_steps(
         small = schedule.processor.small_step_bytes
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)
         return step_panel(group, source_size, schedule, most), (), in_step
-    of_parts = tuple(panel for panel in parts if panel is not None and _holds_larger_ones(panel))
-    return step_panel(group, source_size, schedule, schedule.processor.whole_step_bytes), of_parts, in_step
+    of_parts: list[Panel] = []
+    for panel in parts:  # one that takes more of each row of the source has to hold more rows than those before
+        if panel is not None and _holds_larger_ones(panel) and all(panel.size > other.size for other in of_parts):
+            of_parts.append(panel)
+    return step_panel(group, source_size, schedule, schedule.processor.whole_step_bytes), tuple(of_parts), in_step
 
 
 def step_panel(

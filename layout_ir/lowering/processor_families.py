@@ -103,6 +103,7 @@ _GRANITE_RAPIDS = replace(
     one_sequence_bytes=3072,
     row_distances=8,
     mixed_lines=160,
+    block_part_lines=2,
     whole_step_bytes=32 << 10,
     byte_part_bytes=64 << 10,
     step_ahead_bytes=48 << 10,

@@ -1,7 +1,7 @@
 """
-Boxes with an unknown extent of very few steps, as what pooling leaves of images: one for each length.
+Boxes with an unknown extent of few steps, as what pooling leaves of images: one for each length.
 
-No tile fits into so short an extent; where its length is known others do, along all axes that lie inside of it.
+No tile fits into so short an extent, or none so well; where its length is known others do, along all axes inside of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LENGTHS = 1, 2, 4
 
 COMMON_LENGTHS = (49,)
 """
-Steps that have them where planes of 7 x 7 are read by tiles that take far fewer instructions: those of whole images.
+Steps that have them where rows of the source are so long and their tiles take far fewer instructions: planes of 7 x 7.
 
 On Granite Rapids 3 and 35 channels of bytes become blocks of 16 and 32 1.13 to 1.6 times as fast so.
 """
@@ -72,6 +72,15 @@ def short_boxes(
             return
         sized = replace(buffers, source_size=source, destination_size=destination, cells=cells)
         yield ShortBox(length, short, sized)
+
+
+def common_lengths(box: Box, tile: Tile, extent: int) -> list[int]:
+    """The common lengths of rows of the source that do not hold a tile, or whose last one moves little that is new."""
+    rows = [i for i, axis in enumerate(box.axes) if (axis.extent, axis.source_stride) == (extent, 1)]
+    if not rows:
+        return []
+    steps = tile.extents[rows[0]]
+    return [length for length in COMMON_LENGTHS if length < steps or (length - 1) % steps < steps // 2]
 
 
 def emit_by_length(

@@ -194,7 +194,11 @@ def rows_together(box: Box, tile: Tile, whole: Box) -> int:
     of a tile reads the others first.
     """
     across = _axis_of_rows(box, tile, whole)
-    return 0 if across is None else tile.extents[across] * box.axes[across].source_stride
+    if across is None:
+        return 0
+    axis, steps = box.axes[across], tile.extents[across]
+    follows = any(outer.source_stride == axis.valid * axis.source_stride for outer in whole.axes)
+    return (min(steps, axis.valid) if follows else steps) * axis.source_stride  # pads are not read
 
 
 def _rows_of_block(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> _Rows:

@@ -22,7 +22,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
-from layout_ir.lowering.short_extents import COMMON_LENGTHS, LENGTHS, emit_by_length, short_boxes, short_extent
+from layout_ir.lowering.short_extents import LENGTHS, common_lengths, emit_by_length, short_boxes, short_extent
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, is_worth_own_loops, shorter_tiles, tile_of
@@ -68,11 +68,10 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
         return
     symbols, inside = builder.unknown.symbols, in_caches(schedule)
     boxes = list(short_boxes(part, buffers, extent, symbols, LENGTHS))
-    others = tile_of(part, shorter, buffers.source_size) if shorter else None
-    if others is not None and any(axis.extent == extent and axis.source_stride == 1 for axis in part.axes):
-        for short in short_boxes(part, buffers, extent, symbols, COMMON_LENGTHS):
-            if is_worth_own_loops(short.box, others, inside, short.buffers.source_size):
-                boxes.append(short)
+    others = tile_of(part, shorter, buffers.source_size) if shorter and not schedule.register_lanes else None
+    if others is not None:  # the two tiles go through the same registers
+        common = short_boxes(part, buffers, extent, symbols, common_lengths(part, tile, extent))
+        boxes += (one for one in common if is_worth_own_loops(one.box, others, inside, one.buffers.source_size))
     emit_by_length(
         builder, extent, boxes, lambda short: emit_part(builder, short.box, short.buffers, inside), emit_longer
     )

@@ -116,14 +116,13 @@ class _Emitter:
                 self.by_sizes(part, guards.schedule)
 
         short, usual = steps.short, steps.usual
-        conditions = guards.only_fits(short, usual) if short and usual else None
-        if short is None or conditions is None:
+        if short is None or usual is None:
             otherwise()
             return
         # vectors are parts of lines, which are asked for several times as it is
         processor = replace(self.schedule.processor, asks_times=1)
         filled = replace(self, schedule=replace(inside_of_lines(self.schedule), processor=processor))
-        emit_where(self.builder, conditions, lambda: filled.by_panels(short), otherwise)
+        emit_where(self.builder, guards.only_fits(short, usual), lambda: filled.by_panels(short), otherwise)
 
     def by_sizes(self, part: Part, schedule: Schedule) -> None:
         """A part with unknown extents: by its panels where a kernel finds that these pay; both with this schedule."""

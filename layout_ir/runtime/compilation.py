@@ -10,8 +10,10 @@ from layout_ir.runtime.compiler import Compiler, processors
 from layout_ir.runtime.compiler_flags import (
     LEFT_OUT,
     LONG_TILE_FLAGS,
+    LOOPS_FLAG,
     NATIVE_FLAG,
     ORDER_FLAG,
+    REGISTERS_FLAG,
     STACK_FLAG,
     THREADS_FLAG,
     flags_of_unit,
@@ -70,7 +72,7 @@ def _refused(message: str, flags: tuple[str, ...]) -> list[str]:
         STACK_FLAG: ("mtune-ctrl",),
         NATIVE_FLAG: ("march", "native"),
         THREADS_FLAG: ("openmp", "omp"),
-        **{flag: (flag,) for flag in (*LEFT_OUT, *LONG_TILE_FLAGS[1:])},
+        **{flag: (flag,) for flag in (*LEFT_OUT, *LONG_TILE_FLAGS[1:], LOOPS_FLAG, REGISTERS_FLAG)},
     }
     return [flag for flag, named in signs.items() if flag in flags and any(sign in words for sign in named)]
 

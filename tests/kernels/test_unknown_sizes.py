@@ -89,6 +89,8 @@ PANELS: tuple[Case, ...] = (
     ("NCHW", "onednn:nChw16c", (None, 35, None, None), "i8", None),
     ("NHWC", "NCHW", (None, 300, None, None), "i8", 0),
     ("onednn:nChw16c", "NHWC", (None, 35, None, None), "f32", 0),
+    ("NHWC", "onednn:nChw16c", (None, 128, None, None), "i8", 0),
+    ("NHWC", "onednn:nChw8c", (None, 80, None, None), "f32", 0),
     ("onednn:nChw32c", "NHWC", (None, 70, None, None), "f16", 0),
     ("onednn:nChw16c", "NHWC", ALL, "f32", 0),
     ("onednn:nChw16c", "NCHW", (None, 4, None, None), "f32", 0),

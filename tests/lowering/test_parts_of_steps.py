@@ -40,6 +40,7 @@ def test_parts_of_bytes_take_a_line_of_each_row(channels: int, dtype: str, pixel
     text = c_text("NHWC", "NCHW", (None, channels, None, None), dtype)
     lanes = 64 if dtype == "i8" else 32
     taking = "".join(function for function in text.split("\n}\n") if f"b_panel += {lanes})" in function)
+    assert taking
     assert (f" panel[{lanes * (pixels + 1)}];" in taking) == is_taken
 
 
@@ -49,7 +50,8 @@ def test_parts_of_bytes_take_a_line_of_each_row(channels: int, dtype: str, pixel
         (("NCHW", "onednn:nChw16c"), 3, "i8", True),
         (("NCHW", "ascend:NC1HWC0"), 35, "i8", True),
         (("NCHW", "onednn:nChw16c"), 64, "i8", False),  # whose tiles take no fewer instructions
-        (("NCHW", "onednn:nChw16c"), 64, "f32", False),  # as 49 pixels hold the usual ones
+        (("NCHW", "onednn:nChw16c"), 64, "f32", False),
+        (("NCHW", "onednn:nChw16c"), 3, "f16", False),  # of which 49 pixels hold tiles
         (("NHWC", "onednn:nChw16c"), 35, "i8", False),
     ],
 )

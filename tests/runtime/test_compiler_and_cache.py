@@ -90,7 +90,10 @@ def test_flags_that_a_compiler_refuses_are_left_out(
     assert taken == expected
 
 
-@pytest.mark.parametrize("refused", ["", compiler_flags.STACK_FLAG, "-march=native"])
+@pytest.mark.parametrize(
+    "refused",
+    ["", compiler_flags.STACK_FLAG, "-march=native", compiler_flags.LOOPS_FLAG, compiler_flags.REGISTERS_FLAG],
+)
 def test_a_flag_for_one_vendor_is_left_out_if_it_is_refused(
     refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,11 +102,12 @@ def test_a_flag_for_one_vendor_is_left_out_if_it_is_refused(
     source = tmp_path / "x.c"
     source.write_text("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n".replace("int64_t", "long"))
     flags = wanted_flags("void f(int *restrict x,\n    int64_t n) { x[n] = 0; }\n", threads=True)
-    assert {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG} <= set(flags)
+    of_sizes = {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG, compiler_flags.REGISTERS_FLAG}
+    assert of_sizes <= set(flags)
     taken = compilation.compile_library(compiler.find_compiler(), source, tmp_path / "x.so", flags)
     assert set(flags) - set(taken) <= {refused, compiler_flags.STACK_FLAG}
     assert (refused in flags) == (refused in set(flags) - set(taken))
-    assert not {compiler_flags.STACK_FLAG, compiler_flags.LOOPS_FLAG} & set(wanted_flags(SOURCE, threads=False))
+    assert not of_sizes & set(wanted_flags(SOURCE, threads=False))
     monkeypatch.setattr(compiler_flags, "processor", lambda: "GenuineIntel")
     assert compiler_flags.STACK_FLAG not in wanted_flags("f(int *restrict x,\n    int64_t n)", threads=False)
 
