@@ -8,14 +8,24 @@ import pytest
 
 from layout_ir import layout
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, SAPPHIRE_RAPIDS
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 
 
-def c_text(source: str, destination: str, shape: tuple[int | None, ...], dtype: str) -> str:
+def c_text(
+    source: str, destination: str, shape: tuple[int | None, ...], dtype: str, processor: str = GRANITE_RAPIDS
+) -> str:
     module = reorder_module(layout(source), layout(destination), shape, dtype)
-    return lower_to_c(module, Target(64, panels=True, processor=GRANITE_RAPIDS))[1]
+    return lower_to_c(module, Target(64, panels=True, processor=processor))[1]
+
+
+@pytest.mark.parametrize("processor, whole", [(SAPPHIRE_RAPIDS, 20 << 10), (GRANITE_RAPIDS, 32 << 10)])
+def test_larger_steps_than_that_go_in_parts(processor: str, whole: int) -> None:
+    text = c_text("NHWC", "onednn:nChw16c", (None, 512, None, None), "i8", processor)
+    sizes = [int(size) for size in re.findall(r" panel\[(\d+)\];", text)]
+    assert whole + 2 * 64 in sizes  # what is left of a line, and one that is read behind the end
+    assert (64 << 10) + 64 in sizes
 
 
 @pytest.mark.parametrize(

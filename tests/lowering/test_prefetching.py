@@ -10,7 +10,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -94,6 +94,35 @@ def test_planes_of_any_size_are_asked_for_in_the_caches(source: str):
     _, text = lower_to_c(module, Target(vector_bytes=64))
     assert re.search(r"h_w_x16 <= 4096 \? 1280 : 32;", text)
     assert re.search(r"__builtin_prefetch\(&destination\[v_\d+ \+ h_w_x2\]\);", text)
+
+
+@pytest.mark.parametrize("processor, lines", [(SAPPHIRE_RAPIDS, 256), (GRANITE_RAPIDS, 160)])
+def test_the_destination_is_asked_for_far_ahead_up_to_so_many_lines(processor: str, lines: int):
+    """16 planes of 15 x 15 are 225 lines, of 10 x 10 are 100."""
+    target = Target(vector_bytes=64, processor=processor)
+    for side, planes in ((10, 100), (15, 225)):
+        module = reorder_module(layout("onednn:nChw16c"), layout("NCHW"), (20, 64, side, side), "f32")
+        ahead = 1280 if planes <= lines else 32
+        assert f"asks for the destination {ahead} elements" in explain_module(Context(), module, target)
+    module = reorder_module(layout("onednn:nChw16c"), layout("NCHW"), (None, 64, None, None), "f32")
+    assert f"h_w_x16 <= {16 * lines} ? 1280 : 32;" in lower_to_c(module, target)[1]
+
+
+@pytest.mark.parametrize("channels, together", [(3, 3), (35, 16)])
+def test_pads_are_no_rows_of_the_source(channels: int, together: int):
+    """Behind three channels of an image lie those of the next one, but not where 32 others lie between them."""
+    module = reorder_module(layout("NCHW"), layout("onednn:nChw16c"), (None, channels, None, None), "i8")
+    _, text = lower_to_c(module, Target(vector_bytes=64, panels=True, processor=GRANITE_RAPIDS))
+    found = {int(number) for number in re.findall(r"h_w_x(\d+) <= 39936 \?", text)}
+    assert found == {together}
+
+
+def test_ends_are_asked_for_where_runs_have_some():
+    module = reorder_module(layout("NHWC"), layout("onednn:nChw16c"), (None, 3, None, None), "i8")
+    _, text = lower_to_c(module, Target(vector_bytes=64, panels=True, processor=GRANITE_RAPIDS))
+    asked = re.findall(r"(.*\n.*\n.*\n).*__builtin_prefetch\(&destination\[v_\d+\] \+ 4096, 1\);", text)
+    assert len(asked) == 2
+    assert all(re.match(r" *if \(v_\d+ > 0\) \{\n", lines) for lines in asked)
 
 
 def test_rows_of_panels_are_read_forward_if_they_are_twice_as_long():
