@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -68,7 +68,36 @@ def _outline(function: FuncOp) -> None:
                 case.erase()
             name = (same or case).sym_name.data
             Rewriter.insert_op(CallOp(name, arguments, []), InsertPoint.at_start(branch))
+        _join_same(body)
     _erase_unused(function)
+
+
+def _join_same(block: Block) -> None:
+    """Make the call that both alternatives of a choice make without the choice."""
+    for choice in list(block.ops):
+        if not isinstance(choice, scf.IfOp) or choice.results:
+            continue
+        alternatives = [inner for region in choice.regions for inner in region.blocks]
+        for alternative in alternatives:
+            _join_same(alternative)
+        match [_only_call(alternative) for alternative in alternatives]:
+            case [CallOp() as call, CallOp() as other] if _calls_the_same(call, other):
+                call.detach()
+                Rewriter.insert_op(call, InsertPoint.before(choice))
+                choice.detach()
+                choice.erase()
+            case _:
+                pass
+
+
+def _only_call(block: Block) -> CallOp | None:
+    """The call that is all that a block does; None where it does anything else."""
+    acting = [op for op in block.ops if not isinstance(op, scf.YieldOp) and not is_side_effect_free(op)]
+    return acting[0] if len(acting) == 1 and isinstance(acting[0], CallOp) else None
+
+
+def _calls_the_same(call: CallOp, other: CallOp) -> bool:
+    return call.callee == other.callee and tuple(call.operands) == tuple(other.operands)
 
 
 def _do_the_same(function: FuncOp, other: FuncOp) -> bool:
@@ -145,6 +174,13 @@ def _compute(value: SSAValue, body: Block, known: dict[SSAValue, SSAValue]) -> N
 def _erase_unused(function: FuncOp) -> None:
     """Erase what only the branches needed."""
     for op in list(function.walk(reverse=True)):
-        if is_trivially_dead(op):
+        if is_trivially_dead(op) or _is_unused_rest(op):
             op.detach()
             op.erase()
+
+
+def _is_unused_rest(op: Operation) -> bool:
+    """Whether nothing uses the rest of a division by a number, which has no effects as the number is not zero."""
+    if not isinstance(op, arith.RemUIOp | arith.DivUIOp) or any(op.results[0].uses):
+        return False
+    return isinstance(op.operands[1].owner, arith.ConstantOp)

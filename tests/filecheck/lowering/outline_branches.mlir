@@ -133,3 +133,36 @@ func.func @same(%n: index, %which: i1) {
   }
   func.return
 }
+
+// branches that do the same are no choice, and nobody asks which one it is
+// CHECK-LABEL: func.func private @no_choice_0(
+// CHECK-LABEL: func.func @no_choice(%x: memref<?xf32>, %n: index) {
+// CHECK-NEXT:    func.call @no_choice_0(%x, %n) : (memref<?xf32>, index) -> ()
+// CHECK-NEXT:    func.return
+func.func @no_choice(%x: memref<?xf32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %rest = arith.remui %n, %two : index
+  %even = arith.cmpi eq, %rest, %zero : index
+  scf.if %even {
+    scf.for %i = %zero to %n step %one {
+      %v = memref.load %x[%zero] : memref<?xf32>
+      memref.store %v, %x[%i] : memref<?xf32>
+    }
+  } else {
+    %small = arith.cmpi ult, %n, %two : index
+    scf.if %small {
+      scf.for %i = %zero to %n step %one {
+        %v = memref.load %x[%zero] : memref<?xf32>
+        memref.store %v, %x[%i] : memref<?xf32>
+      }
+    } else {
+      scf.for %i = %zero to %n step %one {
+        %v = memref.load %x[%zero] : memref<?xf32>
+        memref.store %v, %x[%i] : memref<?xf32>
+      }
+    }
+  }
+  func.return
+}
