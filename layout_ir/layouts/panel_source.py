@@ -63,4 +63,9 @@ def places_of_rows(panel: Panel, rows: SourceRows, repeat: int, places: int) -> 
     `repeat`: elements after which the sets of the cache repeat; `places`: those of a set. None for an unknown distance.
     """
     stride = panel.group.main.axes[rows.longest_across].source_stride
-    return None if is_symbolic(stride) else places * repeat // math.gcd(stride, repeat)
+    return None if is_symbolic(stride) else places_apart(stride, repeat, places)
+
+
+def places_apart(distance: int, repeat: int, places: int) -> int:
+    """How many lines that are so far apart a cache has places for, whose sets, of so many places, repeat after that."""
+    return places * repeat // math.gcd(distance, repeat)

@@ -7,6 +7,7 @@ import math
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_of_step import LONG_PART_BYTES, SHORT_PART_BYTES, axes_inside
+from layout_ir.layouts.panel_source import places_apart
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.panel_requests import PLACES_OF_SET, SETS_BYTES
 from layout_ir.lowering.schedule import Schedule
@@ -36,5 +37,5 @@ def _most_of_lines(group: Group, inside: list[int], schedule: Schedule) -> int:
     apart = [group.axes[i].source_stride for i in inside[:-1]]
     if any(map(is_symbolic, apart)):
         return SHORT_PART_BYTES
-    kept = PLACES_OF_SET * (SETS_BYTES // math.gcd(*apart, SETS_BYTES)) * LINE_BYTES
+    kept = places_apart(math.gcd(*apart), SETS_BYTES, PLACES_OF_SET) * LINE_BYTES
     return max(SHORT_PART_BYTES, min(schedule.processor.byte_part_bytes, kept))

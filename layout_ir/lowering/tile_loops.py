@@ -68,9 +68,10 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
         return
     symbols, inside = builder.unknown.symbols, in_caches(schedule)
     boxes = list(short_boxes(part, buffers, extent, symbols, LENGTHS))
-    others = tile_of(part, shorter, buffers.source_size) if shorter and not schedule.register_lanes else None
-    if others is not None:  # the two tiles go through the same registers
-        common = short_boxes(part, buffers, extent, symbols, common_lengths(part, tile, extent))
+    lengths = common_lengths(part, tile, extent) if not schedule.register_lanes else []  # else tiles do not compare
+    others = tile_of(part, shorter, buffers.source_size) if shorter and lengths else None
+    if others is not None:
+        common = short_boxes(part, buffers, extent, symbols, lengths)
         boxes += (one for one in common if is_worth_own_loops(one.box, others, inside, one.buffers.source_size))
     emit_by_length(
         builder, extent, boxes, lambda short: emit_part(builder, short.box, short.buffers, inside), emit_longer
