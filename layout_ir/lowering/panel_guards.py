@@ -115,8 +115,7 @@ class PanelGuards:
         return [self.builder.any_holds([self.builder.all_hold(conditions) for conditions in every])]
 
     def _needs_less(self, panel: Panel, usual: Panel) -> bool:
-        least = dict(_least_extents(panel, self._width))
-        return any(least.get(extent, 1) < steps for extent, steps in _least_extents(usual, self._width))
+        return _some_are_less(_least_extents(panel, self._width), _least_extents(usual, self._width))
 
     def left_to_tiles(self, panel: Panel) -> Schedule:
         """
@@ -221,10 +220,16 @@ def _least_extents(panel: Panel, width: int) -> list[tuple[int, int]]:
 
 def holds_shorter(panel: Panel, usual: Panel) -> bool:
     """Whether extents that are not known can hold the tiles of a panel, but not those of the usual one."""
+    unknown = [(extent, steps) for extent, steps in _tile_extents(usual) if is_symbolic(extent)]
+    return _some_are_less(_tile_extents(panel), unknown)
+
+
+def _some_are_less(extents: Sequence[tuple[int, int]], usual: Sequence[tuple[int, int]]) -> bool:
+    """Whether some of the usual extents need not be as long for others."""
     least: dict[int, int] = {}
-    for extent, steps in _tile_extents(panel):
+    for extent, steps in extents:
         least[extent] = max(steps, least.get(extent, 1))
-    return any(is_symbolic(extent) and steps > least.get(extent, 1) for extent, steps in _tile_extents(usual))
+    return any(least.get(extent, 1) < steps for extent, steps in usual)
 
 
 def _tile_extents(panel: Panel) -> list[tuple[int, int]]:
