@@ -87,23 +87,24 @@ def split(
 ) -> Iterator[Part]:
     """All boxes without loose pads, those that share lines together, with the panels they can be moved by."""
     pieces = [
-        piece
+        part
         for box in boxes
         for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
-        for piece in cut_for_lines(part, schedule)
     ]
     if not schedule.panels:
-        yield from (Part(Group.of([piece])) for piece in pieces)
+        yield from (Part(Group.of([cut])) for piece in pieces for cut in cut_for_lines(piece, schedule))
         return
     if unknown is not None:  # fills of last blocks, which elements overwrite, have to stay in front
         yield from (Part(Group.of([piece])) for piece in pieces if piece.is_fill)
         pieces = [piece for piece in pieces if not piece.is_fill]
     most = schedule.processor.together_bytes if unknown is None else 0  # where sizes are unknown a kernel looks at them
     for group in group_boxes(pieces, LINE_BYTES // schedule.lanes, most):
-        if unknown is None or may_be_large(group.main, unknown):
-            yield _part(group, source_size, schedule, writes_pads)
-        else:
-            yield Part(group)
+        alone = len(group.boxes) == 1  # what other boxes write into the gaps between rows is no reason to go by lines
+        for rows in [Group.of([piece]) for piece in cut_for_lines(group.main, schedule)] if alone else [group]:
+            if unknown is None or may_be_large(rows.main, unknown):
+                yield _part(rows, source_size, schedule, writes_pads)
+            else:
+                yield Part(rows)
 
 
 def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:
@@ -212,7 +213,7 @@ def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: boo
 def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
     """What makes tiles alone slower than panels where the destination begins at a line; nothing where they are not."""
     tiles = [tile_of(box, schedule, source_size) for box in group.boxes]
-    if any(isinstance(tile, LineCopy) for tile in tiles):
+    if len(tiles) == 1 and isinstance(tiles[0], LineCopy):
         return ""  # writes parts at the ends of rows only
     if not all(
         tile is not None and writes_whole_lines(box, tile, schedule.lanes)

@@ -104,6 +104,24 @@ class ProcessorModel(RequestModel):
     one set up to 2.2 times.
     """
 
+    followed_bytes: int = 0
+    """
+    Size of the largest destination to which copies of long rows in the caches, or of rows far apart, go in its order.
+
+    On Granite Rapids, whose second level cache has 2 MB, 40 copies between plain and blocked matrices, images and
+    volumes of up to 768 KB are 1.05 times as fast so as in blocks, 0.90 to 1.46 times. Of larger ones, of rows of half
+    a line or less, and of lines near each other some take 1.2 times as long. Not measured on other processors.
+    """
+
+    finished_places: int | None = None
+    """
+    Places of a set of the first level cache, by which tiles in the caches finish the lines of a destination whose rows
+    compete for one; None: that is no difference.
+
+    On Granite Rapids, of 440 copies of weights and activations, 68 whose rows do are 1.10 times as fast without blocks,
+    0.81 to 2.26 times: blocks of 4 or 8 channels, planes of channels that are powers of two.
+    """
+
     worth_narrowing: float = 1.02
     """
     By how much vectors of half a line have to be better in the caches to shuffle up to 16 elements of a line at a time.

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
+from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import is_copy
@@ -14,6 +15,7 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import rows_of, shared_row
 from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines
+from layout_ir.lowering.tile_choice import USUAL_EXTENT
 
 COLLIDING_ROWS = 64
 """Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
@@ -42,6 +44,15 @@ FOLLOWED_ROWS = 32
 LINE_BLOCK = 8
 """Lines along each side of a block of lines that are copied in the caches."""
 
+LONG_ROW_LINES = 2
+"""Lines of a row from which on it may be read anywhere: the second one follows the first."""
+
+KEPT_ROWS = 256
+"""Rows of the source of which a first level cache keeps a line each beside what is written."""
+
+FAR_LINES = 32
+"""Lines from one row to the next from which on none of them leads a processor to others nearby."""
+
 
 @dataclass(frozen=True)
 class Order:
@@ -64,10 +75,14 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
     places = schedule.processor.set_places
     if copies_lines and places and not schedule.prefetches and _are_lines(box, schedule.lanes):
         return _order_of_lines(box, tile, schedule, places, along_destination, along_source)
+    if copies_lines and _follows_lines(box, schedule, along_destination):
+        return Order(along_source, along_destination)
     if schedule.narrows and not copies_lines:
         order = _order_of_whole_rows(box, tile, schedule, along_destination, along_source)
         if order is not None:
             return order
+        if _finishes_lines(box, tile, schedule, along_destination, along_source):
+            return Order(along_source, along_destination)
     outer, inner = along_destination, along_source
     gathers = copies_lines and not places and _are_pages(box, schedule, along_destination)
     leaves = schedule.narrows and _leaves_parts(box, tile, schedule)
@@ -87,6 +102,41 @@ def _crowds_in_blocks(box: Box, tile: Tile, schedule: Schedule, along_destinatio
     return are_more and schedule.are_crowded(box.axes[along_destination].source_stride)
 
 
+def _follows_lines(box: Box, schedule: Schedule, along_destination: int) -> bool:
+    """
+    Whether copies of lines in the caches follow the destination without blocks: where their rows are long or far apart,
+    and the second level cache holds all that is read and written.
+    """
+    row, stride, lanes = shared_row(box), box.axes[along_destination].source_stride, schedule.lanes
+    most = schedule.processor.followed_bytes // LINE_BYTES * lanes
+    if any(map(is_symbolic, (schedule.cells, row, stride))) or schedule.cells > most:
+        return False
+    return row >= LONG_ROW_LINES * lanes or (row >= lanes and stride >= FAR_LINES * lanes)
+
+
+def _finishes_lines(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """
+    Whether tiles in the caches go along the destination without blocks, as its rows crowd few sets of the first one.
+
+    Not where that cache would not keep the rows of the source, of which they read parts of lines, until their turn.
+    """
+    places, page = schedule.processor.finished_places, PAGE_LINES * schedule.lanes
+    writing, reading = box.axes[along_source], box.axes[along_destination]
+    if places is None or is_symbolic(reading.extent) or reading.extent > KEPT_ROWS:
+        return False
+    reads_lines = min(rows_of(tile.network.loads)) >= schedule.lanes
+    if not reads_lines and _compete(reading.extent, reading.source_stride, page, places):
+        return False
+    return _compete(writing.extent, writing.destination_stride, page, places)
+
+
+def _compete(steps: int, stride: int, page: int, places: int) -> bool:
+    """Whether rows so far apart have no place together in the first cache; of unknown distances they have."""
+    if is_symbolic(stride):
+        return False
+    return (USUAL_EXTENT if is_symbolic(steps) else steps) * math.gcd(stride, page) > places * page
+
+
 def _order_of_lines(
     box: Box, tile: Tile, schedule: Schedule, places: int, along_destination: int, along_source: int
 ) -> Order:
@@ -98,8 +148,8 @@ def _order_of_lines(
     """
     page = PAGE_LINES * schedule.lanes
     reading, writing = box.axes[along_destination], box.axes[along_source]
-    reads_collide = reading.extent * math.gcd(reading.source_stride, page) > places * page
-    writes_collide = writing.extent * math.gcd(writing.destination_stride, page) > places * page
+    reads_collide = _compete(reading.extent, reading.source_stride, page, places)
+    writes_collide = _compete(writing.extent, writing.destination_stride, page, places)
     numbers = (reading.extent, reading.source_stride, writing.extent, writing.destination_stride)
     are_unknown = any(map(is_symbolic, numbers))
     are_many = min(reading.extent, writing.extent) > FEW_SEQUENCES
