@@ -76,3 +76,23 @@ def joined(parts: Sequence[tuple[int, int]], lanes: int) -> tuple[list[tuple[int
 def shared_row(box: Box) -> int:
     """Elements that follow each other on both sides."""
     return max((axis.extent for axis in box.axes if axis.source_stride == axis.destination_stride == 1), default=1)
+
+
+def places_asked(loads: Sequence[Load], lanes: int) -> dict[int, int]:
+    """
+    What each load of a tile asks for, both by their offsets: its own place, but for loads that overlap.
+
+    Of those that begin in one line the later ones ask for lines of the same stretch in which none begins.
+    """
+    asked: dict[int, int] = {}
+    stretches, _ = joined([(load.offset, load.offset + load.lanes) for load in loads], 1)
+    for start, end in stretches:
+        begins: dict[int, int] = {}
+        again: list[int] = []
+        for offset in sorted({load.offset for load in loads if start <= load.offset < end}):
+            asked[offset] = offset
+            if begins.setdefault((offset - start) // lanes, offset) != offset:
+                again.append(offset)
+        missing = [start + line * lanes for line in range(-(-(end - start) // lanes)) if line not in begins]
+        asked.update(zip(again, missing, strict=False))
+    return asked

@@ -87,9 +87,7 @@ def split(
 ) -> Iterator[Part]:
     """All boxes without loose pads, those that share lines together, with the panels they can be moved by."""
     pieces = [
-        part
-        for box in boxes
-        for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
+        part for box in boxes for part in parts_without_loose_pads(box, schedule.lanes, source_size, schedule.segment)
     ]
     if not schedule.panels:
         yield from (Part(Group.of([cut])) for piece in pieces for cut in cut_for_lines(piece, schedule))

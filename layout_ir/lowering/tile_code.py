@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat, Value, is_copy
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.line_sequences import places_asked
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.schedule import Schedule
@@ -59,8 +60,9 @@ class TileCode:
         for store in network.stores:
             stores.setdefault(store.value, []).append(store.offset)
         results: list[SSAValue] = []
+        sources = places_asked(network.loads, self.schedule.lanes)
         for number, value in enumerate(network.values):
-            results.append(self._value(value, results, source))
+            results.append(self._value(value, results, source, sources))
             for offset in stores.get(number, ()):
                 if self.ahead.written is not None:
                     asked = self._store_place(self.ahead.written, offset)
@@ -88,13 +90,13 @@ class TileCode:
             locality = FIRST_LEVEL if both_lines else second
         return with_prefetch(store, self.ahead.destination, locality=locality, both_lines=both_lines)
 
-    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue) -> SSAValue:
+    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, asked: Mapping[int, int]) -> SSAValue:
         match value:
             case Load(offset=offset, lanes=lanes):
                 if self.ahead.place is not None:
-                    asked = self.builder.behind(self.ahead.place, offset)
-                    self.builder.insert(request(self.buffers.source, asked, self._locality, self.ahead.times))
-                return self._load(self.builder.behind(source, offset), lanes)
+                    place = self.builder.behind(self.ahead.place, asked[offset])
+                    self.builder.insert(request(self.buffers.source, place, self._locality, self.ahead.times))
+                return self._load(self.builder.behind(source, offset), lanes, asked[offset] - offset)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
                 return self.builder.splat(self.buffers.pad, lanes)
@@ -107,10 +109,11 @@ class TileCode:
                 self.builder.insert(operation)
                 return _named(operation.result, "mixed")
 
-    def _load(self, place: SSAValue, lanes: int) -> SSAValue:
+    def _load(self, place: SSAValue, lanes: int, from_there: int) -> SSAValue:
+        """A load, which asks for what lies behind another place if that is not 0."""
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
-        distance = self.ahead.source if self.ahead.place is None else 0
+        distance = self.ahead.source + from_there if self.ahead.source and self.ahead.place is None else 0
         self.builder.insert(with_prefetch(operation, distance, locality=self._locality, times=self.ahead.times))
         return _named(operation.result, "line")
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+from xdsl.context import Context
 
+from layout_ir import layout
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
-from layout_ir.lowering.processor_families import ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
@@ -84,3 +89,47 @@ def test_elements_of_a_line_are_copied_at_once_where_its_set_has_no_place_for_it
     box = Box((Axis("d", 28, 256, 2 * steps, 28), Axis("b", 2, 1, steps, 2), Axis("c", steps, distance, 1, steps)))
     schedule = choose_schedule(Target(64), 4, box.cells, 1 << 18)
     assert [axis.name for axis in in_reading_order(box, schedule).axes] == expected
+
+
+@pytest.mark.parametrize(
+    ("pair", "shape", "dtype", "is_in_order"),
+    [
+        (("ba", "AB16b32a"), (1000, 96), "f32", True),  # two lines of each row
+        (("ab", "BA8a16b"), (128, 512), "f32", True),  # one line, rows 2 KB apart
+        (("AcdB16a4b", "ABcd16a4b"), (64, 64, 1, 96), "i8", False),  # one line, rows 1 KB apart
+        (("ba", "AB16b32a"), (2000, 128), "f32", False),  # more than the second level cache holds beside its source
+        (("ba", "Ab32a"), (96, 1000), "i8", False),  # half a line
+    ],
+)
+def test_lines_are_copied_in_the_order_of_the_destination_where_they_are_long_or_far_apart(
+    pair: tuple[str, str], shape: tuple[int, ...], dtype: str, is_in_order: bool
+) -> None:
+    assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
+    assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
+
+
+@pytest.mark.parametrize(
+    ("pair", "shape", "dtype", "is_in_order"),
+    [
+        (("abcd", "acdb"), (1, 256, 20, 20), "f32", True),  # 400 lines of 4 sets
+        (("abcd", "acdb"), (1, 208, 20, 20), "f32", False),  # of 64 sets
+        (("abcd", "acdb"), (1, 512, 10, 10), "f32", False),  # more rows than a first level cache keeps
+        (("acb", "aBc8b"), (2, 112, 256), "f16", True),  # 14 lines of one set
+        (("acdb", "aBcd4b"), (1, 64, 16, 16), "f32", False),  # parts of source lines would be gone meanwhile
+        (("AB16b48a", "ba"), (1280, 512), "i8", True),  # no parts of them
+    ],
+)
+def test_tiles_finish_lines_that_compete_for_few_sets(
+    pair: tuple[str, str], shape: tuple[int, ...], dtype: str, is_in_order: bool
+) -> None:
+    assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
+    assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
+
+
+def has_blocks(pair: tuple[str, str], shape: tuple[int, ...], dtype: str, processor: str) -> bool:
+    """Whether a copy goes along its two sides in blocks of tiles."""
+    layouts = (layout(f"onednn:{name}") for name in pair)
+    module = reorder_module(*layouts, shape, dtype)
+    return (
+        re.search(r"by \d+ inside \d", explain_module(Context(), module, Target(64, processor=processor))) is not None
+    )

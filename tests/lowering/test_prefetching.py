@@ -8,8 +8,10 @@ import pytest
 from xdsl.context import Context
 
 from layout_ir.api import layout
+from layout_ir.layouts.shuffle_network import Load
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.line_sequences import places_asked
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
@@ -157,7 +159,8 @@ def test_panels_ask_for_where_the_next_one_begins(
         _, text = lower_to_c(module, Target(64, panels=True, processor=processor))
         *_, last = re.split(r"float panel\w*\[\d+\];", text)
         found = [int(ahead) for ahead in re.findall(r"prefetch\(&source\[[^]]*\] \+ (\d+)", last)]
-        assert max(found, default=None) == distance
+        assert distance in found if distance else not found
+        assert max(found, default=0) < (distance or 1) + 256  # of loads that overlap, some ask for a line further on
 
 
 @pytest.mark.parametrize(
@@ -183,3 +186,18 @@ def test_a_number_of_tiles_that_was_asked_for_is_kept():
     module = reorder_module(layout("NHWC"), layout("NCHW"), (512, 64, 56, 60), "f32")
     text = explain_module(Context(), module, Target(vector_bytes=64, preferences=Preferences(prefetch_tiles=3)))
     assert "prefetching 3072 elements ahead" in text
+
+
+@pytest.mark.parametrize(
+    ("offsets", "expected"),
+    [
+        ((0, 16, 32), (0, 16, 32)),
+        ((0, 8, 16, 24), (0, 32, 16, 24)),  # the last one ends in a third line
+        ((0, 8, 4, 12), (0, 8, 16, 12)),  # all begin in the first of two lines
+        ((0, 12, 24, 36), (0, 48, 24, 36)),
+        ((16, 20, 100, 104), (16, 32, 100, 116)),  # two stretches
+    ],
+)
+def test_loads_that_overlap_ask_for_every_line(offsets: tuple[int, ...], expected: tuple[int, ...]):
+    loads = [Load(offset, 16) for offset in offsets]
+    assert places_asked(loads, 16) == dict(zip(offsets, expected, strict=True))

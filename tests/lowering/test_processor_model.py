@@ -300,3 +300,12 @@ def test_panels_ask_for_the_rows_of_the_next_one(
     assert expected in text
     assert ("while it is written" in text) == bool(asks)
     assert "while it is written" not in explained(ICE_LAKE, source, destination, shape, dtype)
+
+
+@pytest.mark.parametrize("channels", [40, 35])
+@pytest.mark.parametrize("size", [160, 113])
+def test_rows_that_other_boxes_complete_share_panels_with_them(channels: int, size: int):
+    """Whole blocks of channels are rows with gaps, as of a sub-box; here the last channels lie in these."""
+    for processor in (ICE_LAKE, GRANITE_RAPIDS):  # which would write parts of lines past the caches
+        text = explained(processor, "onednn:nChw32c", "NHWC", (32, channels, size, size), "f16")
+        assert f" x {channels} cells that 2 copies share" in text
