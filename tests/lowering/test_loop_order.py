@@ -115,7 +115,7 @@ def test_lines_are_copied_in_the_order_of_the_destination_where_they_are_long_or
         (("abcd", "acdb"), (1, 208, 20, 20), "f32", False),  # of 64 sets
         (("abcd", "acdb"), (1, 512, 10, 10), "f32", False),  # more rows than a first level cache keeps
         (("acb", "aBc8b"), (2, 112, 256), "f16", True),  # 14 lines of one set
-        (("acdb", "aBcd4b"), (1, 64, 16, 16), "f32", False),  # parts of source lines would be gone meanwhile
+        (("bcda", "acdb"), (8, 80, 40, 40), "f16", False),  # parts of source lines would be gone meanwhile
         (("AB16b48a", "ba"), (1280, 512), "i8", True),  # no parts of them
     ],
 )
