@@ -9,6 +9,7 @@ from xdsl.parser import AttrParser
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 
 
 def parse_integers(parser: AttrParser) -> Sequence[int]:
@@ -52,6 +53,6 @@ def _check_node(node: AffineExpr) -> None:
     if not isinstance(node, AffineBinaryOpExpr) or node.kind is affine.ADD:
         return
     if not isinstance(node.rhs, AffineConstantExpr):
-        raise LayoutError(f"tiled layout: expected floordiv, mod and * by constants only, got {affine.text(node)}")
+        raise LayoutError(f"tiled layout: expected floordiv, mod and * by constants only, got {affine_text(node)}")
     if node.kind is not affine.MUL and node.rhs.value < 1:
-        raise LayoutError(f"tiled layout: expected divisors of at least 1, got {affine.text(node)}")
+        raise LayoutError(f"tiled layout: expected divisors of at least 1, got {affine_text(node)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.index_map import IndexMap, evaluate
 
 LARGEST_ENUMERATION = 2**24
@@ -52,6 +53,6 @@ def check_coordinates(index_map: IndexMap) -> None:
             low, high = int(values.min()), int(values.max())
         if low < 0 or high >= extent:
             raise LayoutError(
-                f"expected coordinates from 0 to {extent - 1}, got {low} to {high} from {affine.text(coordinate)} "
+                f"expected coordinates from 0 to {extent - 1}, got {low} to {high} from {affine_text(coordinate)} "
                 f"for {list(index_map.shape)}"
             )

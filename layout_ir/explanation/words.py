@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.explanation.subject import Subject
-from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.proof_shapes import Digit, digit_of
 
@@ -38,7 +38,7 @@ def _axis(subject: Subject, expr: AffineExpr) -> str:
     if digit is None:
         if isinstance(expr, AffineConstantExpr):
             return f"always {expr.value}"
-        return affine.text(expr, lambda dim: subject.dims[dim])
+        return affine_text(expr, lambda dim: subject.dims[dim])
     noun, dim = subject.nouns[digit.dim], subject.dims[digit.dim]
     return _digit(digit, noun if noun == dim else f"{noun} ({dim})", noun)
 
@@ -53,5 +53,5 @@ def _digit(digit: Digit, full: str, noun: str) -> str:
 
 def map_text(index_map: IndexMap, dims: Sequence[str]) -> str:
     """The coordinates as a function of the dims: `(n, c, h, w) -> (n, c floordiv 16, h, w, c mod 16)`."""
-    coordinates = ", ".join(affine.text(expr, lambda dim: dims[dim]) for expr in index_map.coordinates)
+    coordinates = ", ".join(affine_text(expr, lambda dim: dims[dim]) for expr in index_map.coordinates)
     return f"({', '.join(dims)}) -> ({coordinates})"

@@ -1,5 +1,5 @@
 """
-Quasi-affine expressions over indices whose ranges are known: bounds, simplification, text.
+Quasi-affine expressions over indices whose ranges are known: bounds and simplification.
 
 xDSL's `AffineExpr` is the representation. It knows no ranges, so what needs them is here: with `0 <= d < extent` for
 every dim, `(4*d0 + d1) floordiv 4` is `d0` once `d1 < 4`.
@@ -8,7 +8,7 @@ every dim, `(4*d0 + d1) floordiv 4` is `d0` once `d1 < 4`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
@@ -111,26 +111,53 @@ def _add(left: LinearSum, right: LinearSum, factor: int = 1) -> LinearSum:
 def _recombine(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
     """`k*(x mod n) + k*n*(x floordiv n)` is `k*x`, and with `(x floordiv n) mod m` it is `k*(x mod n*m)`."""
     for atom, factor in terms.items():
-        if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is MOD):
+        if not _is_mod(atom):
             continue
-        modulus = constant_value(atom.rhs)
-        quotient = AffineBinaryOpExpr(FLOORDIV, atom.lhs, atom.rhs)
         for other, other_factor in terms.items():
-            if other_factor != factor * modulus:
+            if other_factor != factor * constant_value(atom.rhs):
                 continue
-            if other == quotient:
-                joined = _as_linear(atom.lhs)
-            elif isinstance(other, AffineBinaryOpExpr) and other.kind is MOD and other.lhs == quotient:
-                combined = AffineConstantExpr(modulus * constant_value(other.rhs))
-                joined = {AffineBinaryOpExpr(MOD, atom.lhs, combined): 1}, 0
-            else:
-                continue
-            if joined[1]:
+            joined = _joined(atom, other)
+            if joined is None or joined[1]:
                 continue
             rest = {term: c for term, c in terms.items() if term not in (atom, other)}
             for term, c in joined[0].items():
                 rest[term] = rest.get(term, 0) + factor * c
             return _recombine({term: c for term, c in rest.items() if c})
+    return terms
+
+
+def _joined(remainder: AffineBinaryOpExpr, other: AffineExpr) -> LinearSum | None:
+    """A remainder and as many times another atom as its modulus says, as one sum where they are parts of one number."""
+    modulus = constant_value(remainder.rhs)
+    quotient = other.lhs if _is_mod(other) else other
+    if not (isinstance(quotient, AffineBinaryOpExpr) and quotient.kind is FLOORDIV and quotient.rhs == remainder.rhs):
+        return None
+    if not _is_congruent(quotient.lhs, remainder.lhs, modulus):
+        return None
+    if not _is_mod(other):
+        return _as_linear(quotient.lhs)
+    combined = AffineConstantExpr(modulus * constant_value(other.rhs))
+    return {AffineBinaryOpExpr(MOD, quotient.lhs, combined): 1}, 0
+
+
+def _is_congruent(left: AffineExpr, right: AffineExpr, modulus: int) -> bool:
+    """Whether two sums leave the same remainder: that of a division has its factors reduced."""
+    if left == right:
+        return True
+    (terms, constant), (others, other_constant) = _as_linear(left), _as_linear(right)
+    differences = [terms.get(atom, 0) - others.get(atom, 0) for atom in {**terms, **others}]
+    return all(difference % modulus == 0 for difference in (*differences, constant - other_constant))
+
+
+def _recombine_modulo(terms: dict[AffineExpr, int], number: int) -> dict[AffineExpr, int]:
+    """The same where factors count modulo a number: `((x mod 7) + 3*(x floordiv 7)) mod 4` is `x mod 4`."""
+    for atom, factor in terms.items():
+        if not _is_mod(atom):
+            continue
+        quotient = AffineBinaryOpExpr(FLOORDIV, atom.lhs, atom.rhs)
+        whole = factor * constant_value(atom.rhs)
+        if terms.get(quotient, 0) != whole and (terms.get(quotient, 0) - whole) % number == 0:
+            return _recombine_modulo(_recombine({**terms, quotient: whole}), number)
     return terms
 
 
@@ -194,7 +221,7 @@ def _without_fine_terms(
 
 
 def _modulo(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearSum:
-    terms, constant = dividend
+    terms, constant = _recombine_modulo(dividend[0], number), dividend[1]
     rest = {atom: c % number for atom, c in terms.items() if c % number}
     rest_constant = constant % number
     low, high = bounds(build((rest, rest_constant)), extents)
@@ -230,45 +257,6 @@ def is_linear(expr: AffineExpr) -> bool:
 def substitute(expr: AffineExpr, values: Sequence[AffineExpr]) -> AffineExpr:
     """`expr` with every dim `i` replaced by `values[i]`."""
     return expr.replace_dims_and_symbols(list(values), [])
-
-
-_PRECEDENCE = {ADD: 1, MUL: 2, FLOORDIV: 2, CEILDIV: 2, MOD: 2}
-_SYMBOL = {ADD: "+", MUL: "*", FLOORDIV: "floordiv", CEILDIV: "ceildiv", MOD: "mod"}
-
-
-def text(expr: AffineExpr, name: Callable[[int], str] = "d{}".format) -> str:
-    """`expr` in MLIR's notation without needless parentheses; `name` gives the name of a dim."""
-    return _text(expr, name, 0)
-
-
-def _text(expr: AffineExpr, name: Callable[[int], str], outer: int) -> str:
-    match expr:
-        case AffineConstantExpr(value=value):
-            return str(value)
-        case AffineDimExpr(position=position):
-            return name(position)
-        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
-            precedence = _PRECEDENCE[kind]
-            left = _text(lhs, name, precedence)
-            symbol = _SYMBOL[kind]
-            if kind is ADD and (negated := _negated(rhs)) is not None:
-                symbol, rhs = "-", negated
-            right = _text(rhs, name, precedence + 1)
-            result = f"{left} {symbol} {right}"
-            return f"({result})" if precedence < outer or precedence == outer == _PRECEDENCE[MUL] else result
-        case _:
-            raise AssertionError(f"not an expression over dims: {expr}")
-
-
-def _negated(expr: AffineExpr) -> AffineExpr | None:
-    """The positive counterpart of a negative term."""
-    match expr:
-        case AffineConstantExpr(value=value) if value < 0:
-            return AffineConstantExpr(-value)
-        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=value)) if kind is MUL and value < 0:
-            return lhs if value == -1 else AffineBinaryOpExpr(MUL, lhs, AffineConstantExpr(-value))
-        case _:
-            return None
 
 
 def coefficient(expr: AffineExpr, dim: int) -> int:

@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.index_map import IndexMap, evaluate, row_major_strides
 from layout_ir.layouts.inverse_solver import solve_for_dims
 from layout_ir.layouts.proof import injectivity
@@ -54,7 +55,7 @@ class Condition:
         return {"<": left < right, ">=": left >= right, "==": left == right}[self.relation]
 
     def __str__(self) -> str:
-        return f"{affine.text(self.left, axis_name)} {self.relation} {affine.text(self.right, axis_name)}"
+        return f"{affine_text(self.left, axis_name)} {self.relation} {affine_text(self.right, axis_name)}"
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Inverse:
         if self.indices is None:
             return f"a table of {self.index_map.cell_count} cells"
         axes = ", ".join(map(axis_name, range(len(self.index_map.extents))))
-        indices = ", ".join(affine.text(expr, axis_name) for expr in self.indices)
+        indices = ", ".join(affine_text(expr, axis_name) for expr in self.indices)
         return f"({axes}) -> ({indices}) if {self.predicate}"
 
     @cached_property

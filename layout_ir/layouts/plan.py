@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.symbols import Symbols
 
 
@@ -136,8 +137,8 @@ class Box:
 
         axes = " ".join(map(str, self.axes)) or "[one element]"
         if self.is_fill:
-            return f"pad  {axes} at {affine.text(self.destination_offset, name)}"
-        places = f"{affine.text(self.source_offset, name)} -> {affine.text(self.destination_offset, name)}"
+            return f"pad  {axes} at {affine_text(self.destination_offset, name)}"
+        places = f"{affine_text(self.source_offset, name)} -> {affine_text(self.destination_offset, name)}"
         return f"copy {axes} at {places}"
 
 

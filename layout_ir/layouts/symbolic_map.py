@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.symbols import Symbol, Symbols, Undecodable, is_symbolic
@@ -123,7 +124,7 @@ def _dims_of(number: int, symbols: Symbols) -> list[int]:
 
 def _text(expr: AffineExpr, names: Sequence[str], symbols: Symbols) -> str:
     """An expression for a message, `H` for the extent of `h`."""
-    text = affine.text(expr, lambda dim: names[dim])
+    text = affine_text(expr, lambda dim: names[dim])
     for number in {node.value for node in expr.dfs() if isinstance(node, AffineConstantExpr)}:
         if dims := sorted(set(_dims_of(number, symbols))):
             text = text.replace(str(number), "*".join(names[dim].upper() for dim in dims))

@@ -17,6 +17,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.layout import Layout, checked_shape
 
@@ -84,7 +85,7 @@ class TiledLayout(Layout):
 
     def __str__(self) -> str:
         dims = ", ".join(f"d{i}" for i in range(self.num_dims))
-        coordinates = ", ".join(affine.text(expr) for expr in self.coordinates)
+        coordinates = ", ".join(affine_text(expr) for expr in self.coordinates)
         tail = f", round_up = [{', '.join(map(str, self.round_up))}]" if any(n != 1 for n in self.round_up) else ""
         return f"({dims}) -> ({coordinates}){tail}{', image' if self.is_image else ''}"
 

@@ -11,7 +11,7 @@ import pytest
 from plan_execution import execute
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from layout_ir.layouts import affine
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import drop_unit_axes, merge_axes, merge_pads, relinearize, sort_axes, unroll
 
@@ -132,5 +132,5 @@ def test_relinearize_takes_strides_out_of_offsets():
     result = relinearize(box, D0 * 20 + D1 + 3, D1 * 4 + D0 // 2)
     assert [(axis.source_stride, axis.destination_stride) for axis in result.axes] == [(20, 0), (1, 4)]
     assert result.source_offset == AffineConstantExpr(3)
-    assert affine.text(result.destination_offset) == "d0 floordiv 2"
+    assert affine_text(result.destination_offset) == "d0 floordiv 2"
     assert not result.is_linear

@@ -7,12 +7,14 @@ import random
 import numpy as np
 import pytest
 from plan_execution import execute, expected, fused_layout, random_layout
+from xdsl.ir.affine import AffineExpr
 
 from layout_ir.errors import LayoutError
 from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.strided import StridedLayout
+from layout_ir.layouts.tiled import TiledLayout
 
 
 def check(source: IndexMap, destination: IndexMap, write_pads: bool = True) -> None:
@@ -41,6 +43,32 @@ def test_blocks_that_nest_leave_no_division():
         destination = blocked_layout(4, [1, 0, 2, 3], blocks).index_map((9, 35, 5, 7))
         assert make_plan(source, destination).is_linear
         assert make_plan(destination, source).is_linear
+
+
+@pytest.mark.parametrize("block", [4, 8, 16])
+@pytest.mark.parametrize("size", [(14, 14), (56, 56), (7, 5), (3, 150)])
+def test_pixels_that_are_blocked_together_are_one_dim(block: int, size: tuple[int, int]):
+    """Whatever the factor of a row leaves modulo a block, pixels are cut where they fill one, and not rows."""
+    n, c, h, w = (AffineExpr.dimension(dim) for dim in range(4))
+    pixel = h * size[1] + w
+    blocks = TiledLayout(4, (n, c // 2, pixel // block, c % 2, pixel % block))
+    for shape in ((2, 4, *size), (3, 5, *size)):
+        source, destination = blocked_layout(4, [0, 1, 2, 3]).index_map(shape), blocks.index_map(shape)
+        plan = make_plan(source, destination)
+        assert plan.is_linear, str(plan)
+        assert not any(axis.is_irregular for box in plan.boxes for axis in box.axes), str(plan)
+        check(source, destination)
+        check(destination, source)
+
+
+def test_all_of_an_image_in_cells_of_four_is_one_run():
+    n, c, h, w = (AffineExpr.dimension(dim) for dim in range(4))
+    element = c * 35 + h * 7 + w
+    cells = TiledLayout(4, (n, element // 4, element % 4))
+    source, destination = blocked_layout(4, [0, 1, 2, 3]).index_map((3, 8, 5, 7)), cells.index_map((3, 8, 5, 7))
+    for pair in ((source, destination), (destination, source)):
+        (box,) = make_plan(*pair).boxes
+        assert [(axis.extent, axis.source_stride, axis.destination_stride) for axis in box.axes] == [(840, 1, 1)]
 
 
 def test_blocks_that_do_not_nest_are_unrolled_over_their_period():
