@@ -93,7 +93,7 @@ def cells_nest(problem: Problem) -> bool:
     if not affine.is_linear(box.destination_offset):
         return False
     cells = 1
-    gaps = sorted((axis.destination_stride, axis.extent) for axis in box.axes if axis.extent > 1)
+    gaps = sorted((abs(axis.destination_stride), axis.extent) for axis in box.axes if axis.extent > 1)
     for stride, extent in gaps:
         if stride < cells:
             return False

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layout_ir.layouts.affine import text
+from layout_ir.layouts.affine_text import affine_text
 from layout_ir.layouts.blocked import blocked_layout, digit
 
 
@@ -16,7 +16,7 @@ from layout_ir.layouts.blocked import blocked_layout, digit
     [((1,), "d1"), ((1, 4), "d1 floordiv 4"), ((1, 1, 4), "d1 mod 4"), ((1, 4, 2), "(d1 floordiv 4) mod 2")],
 )
 def test_digit_leaves_out_what_does_nothing(arguments: tuple[int, ...], expected: str):
-    assert text(digit(*arguments)) == expected
+    assert affine_text(digit(*arguments)) == expected
 
 
 @pytest.mark.parametrize(
