@@ -20,6 +20,8 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
+from layout_ir.layouts.symbols import is_symbolic
+
 ADD, MUL = AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul
 FLOORDIV, CEILDIV, MOD = AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv, AffineBinaryOpKind.Mod
 
@@ -109,7 +111,11 @@ def _add(left: LinearSum, right: LinearSum, factor: int = 1) -> LinearSum:
 
 
 def _recombine(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
-    """`k*(x mod n) + k*n*(x floordiv n)` is `k*x`, and with `(x floordiv n) mod m` it is `k*(x mod n*m)`."""
+    """
+    `k*(x mod n) + k*n*(x floordiv n)` is `k*x`, and with `(x floordiv n) mod m` it is `k*(x mod n*m)`.
+
+    In the remainder x may be any number that leaves the same one: its factors are reduced modulo n.
+    """
     for atom, factor in terms.items():
         if not _is_mod(atom):
             continue
@@ -141,12 +147,15 @@ def _joined(remainder: AffineBinaryOpExpr, other: AffineExpr) -> LinearSum | Non
 
 
 def _is_congruent(left: AffineExpr, right: AffineExpr, modulus: int) -> bool:
-    """Whether two sums leave the same remainder: that of a division has its factors reduced."""
+    """Whether two sums leave the same remainder whatever their atoms are."""
     if left == right:
         return True
     (terms, constant), (others, other_constant) = _as_linear(left), _as_linear(right)
-    differences = [terms.get(atom, 0) - others.get(atom, 0) for atom in {**terms, **others}]
-    return all(difference % modulus == 0 for difference in (*differences, constant - other_constant))
+    factors = [(terms.get(atom, 0), others.get(atom, 0)) for atom in {**terms, **others}]
+    return all(
+        one == other or (not is_symbolic(one) and not is_symbolic(other) and (one - other) % modulus == 0)
+        for one, other in (*factors, (constant, other_constant))
+    )
 
 
 def _recombine_modulo(terms: dict[AffineExpr, int], number: int) -> dict[AffineExpr, int]:
@@ -155,8 +164,8 @@ def _recombine_modulo(terms: dict[AffineExpr, int], number: int) -> dict[AffineE
         if not _is_mod(atom):
             continue
         quotient = AffineBinaryOpExpr(FLOORDIV, atom.lhs, atom.rhs)
-        whole = factor * constant_value(atom.rhs)
-        if terms.get(quotient, 0) != whole and (terms.get(quotient, 0) - whole) % number == 0:
+        whole, given = factor * constant_value(atom.rhs), terms.get(quotient, 0)
+        if given != whole and not is_symbolic(given) and (given - whole) % number == 0:
             return _recombine_modulo(_recombine({**terms, quotient: whole}), number)
     return terms
 
@@ -221,7 +230,7 @@ def _without_fine_terms(
 
 
 def _modulo(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearSum:
-    terms, constant = _recombine_modulo(dividend[0], number), dividend[1]
+    terms, constant = dividend
     rest = {atom: c % number for atom, c in terms.items() if c % number}
     rest_constant = constant % number
     low, high = bounds(build((rest, rest_constant)), extents)
@@ -232,6 +241,9 @@ def _modulo(dividend: LinearSum, number: int, extents: Sequence[int]) -> LinearS
     low, high = bounds(build((signed, constant)), extents)
     if low // number == high // number:
         return signed, constant - number * (low // number)
+    joined = _recombine_modulo(terms, number)
+    if joined != terms:
+        return _modulo((joined, constant), number, extents)
     if rest_constant == 0 and len(rest) == 1:
         ((atom, factor),) = rest.items()
         if factor == 1 and _is_mod(atom) and constant_value(atom.rhs) % number == 0:

@@ -92,6 +92,8 @@ def cells_nest(problem: Problem) -> bool:
     box = _box(problem, whole)
     if not affine.is_linear(box.destination_offset):
         return False
+    if _reaches_below(problem, box, whole):
+        return False
     cells = 1
     gaps = sorted((abs(axis.destination_stride), axis.extent) for axis in box.axes if axis.extent > 1)
     for stride, extent in gaps:
@@ -99,6 +101,16 @@ def cells_nest(problem: Problem) -> bool:
             return False
         cells = stride * extent
     return True
+
+
+def _reaches_below(problem: Problem, box: Box, whole: Sequence[Piece]) -> bool:
+    """Whether pads of a mirrored dim would lie in front of its elements, where there may be no cells for them."""
+    axes = iter(box.axes)
+    for size, piece in zip(problem.shape, whole, strict=True):
+        of_dim = [next(axes) for _ in piece.digits]
+        if any(axis.destination_stride < 0 for axis in of_dim) and math.prod(axis.extent for axis in of_dim) != size:
+            return True
+    return False
 
 
 def _whole_digits(padded: int, chain: Sequence[int]) -> tuple[Digit, ...]:

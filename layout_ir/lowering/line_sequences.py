@@ -82,17 +82,15 @@ def places_asked(loads: Sequence[Load], lanes: int) -> dict[int, int]:
     """
     What each load of a tile asks for, both by their offsets: its own place, but for loads that overlap.
 
-    Of those that begin in one line the later ones ask for lines of the same stretch in which none begins.
+    Where none of those begins in a line of what they read together, they ask for one line after the other instead, and
+    if there are more of them for its end, which may lie in one line more.
     """
-    asked: dict[int, int] = {}
-    stretches, _ = joined([(load.offset, load.offset + load.lanes) for load in loads], 1)
-    for start, end in stretches:
-        begins: dict[int, int] = {}
-        again: list[int] = []
-        for offset in sorted({load.offset for load in loads if start <= load.offset < end}):
-            asked[offset] = offset
-            if begins.setdefault((offset - start) // lanes, offset) != offset:
-                again.append(offset)
-        missing = [start + line * lanes for line in range(-(-(end - start) // lanes)) if line not in begins]
-        asked.update(zip(again, missing, strict=False))
+    offsets = sorted({load.offset for load in loads})
+    asked = {offset: offset for offset in offsets}
+    for start, length in runs_of(sorted({load.offset + lane for load in loads for lane in range(load.lanes)})):
+        inside = [offset for offset in offsets if start <= offset < start + length]
+        begins = {(offset - start) // lanes for offset in inside}
+        lines = range(start, start + length, lanes)
+        if len(begins) < len(lines):
+            asked.update(zip(inside, (*lines, start + length - 1), strict=False))
     return asked

@@ -97,12 +97,25 @@ def split(
         pieces = [piece for piece in pieces if not piece.is_fill]
     most = schedule.processor.together_bytes if unknown is None else 0  # where sizes are unknown a kernel looks at them
     for group in group_boxes(pieces, LINE_BYTES // schedule.lanes, most):
-        alone = len(group.boxes) == 1  # what other boxes write into the gaps between rows is no reason to go by lines
-        for rows in [Group.of([piece]) for piece in cut_for_lines(group.main, schedule)] if alone else [group]:
-            if unknown is None or may_be_large(rows.main, unknown):
-                yield _part(rows, source_size, schedule, writes_pads)
-            else:
-                yield Part(rows)
+        if unknown is None or may_be_large(group.main, unknown):
+            yield from _parts(group, source_size, schedule, writes_pads)
+        else:
+            yield Part(group)
+
+
+def _parts(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Iterator[Part]:
+    """
+    A group as one part, or boxes cut for copies by lines as parts of their own.
+
+    Rows with gaps are not copied by lines where panels hold what other boxes of the group write into the gaps.
+    """
+    pieces = [piece for box in group.boxes for piece in cut_for_lines(box, schedule)]
+    is_cut = len(pieces) > len(group.boxes)
+    part = _part(group, source_size, schedule, writes_pads) if len(group.boxes) > 1 or not is_cut else None
+    if part is not None and (part.panel is not None or not is_cut):
+        yield part
+    else:
+        yield from (_part(Group.of([piece]), source_size, schedule, writes_pads) for piece in pieces)
 
 
 def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:

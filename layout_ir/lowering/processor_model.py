@@ -113,10 +113,10 @@ class ProcessorModel(RequestModel):
     a line or less, and of lines near each other some take 1.2 times as long. Not measured on other processors.
     """
 
-    finished_places: int | None = None
+    finishes_competing_lines: bool = False
     """
-    Places of a set of the first level cache, by which tiles in the caches finish the lines of a destination whose rows
-    compete for one; None: that is no difference.
+    Whether tiles in the caches finish the lines of a destination one after the other where its rows compete for one set
+    of the first level cache.
 
     On Granite Rapids, of 440 copies of weights and activations, 68 whose rows do are 1.10 times as fast without blocks,
     0.81 to 2.26 times: blocks of 4 or 8 channels, planes of channels that are powers of two.

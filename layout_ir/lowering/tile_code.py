@@ -60,9 +60,9 @@ class TileCode:
         for store in network.stores:
             stores.setdefault(store.value, []).append(store.offset)
         results: list[SSAValue] = []
-        sources = places_asked(network.loads, self.schedule.lanes)
+        requests = places_asked(network.loads, self.schedule.lanes)
         for number, value in enumerate(network.values):
-            results.append(self._value(value, results, source, sources))
+            results.append(self._value(value, results, source, requests))
             for offset in stores.get(number, ()):
                 if self.ahead.written is not None:
                     asked = self._store_place(self.ahead.written, offset)
@@ -90,13 +90,15 @@ class TileCode:
             locality = FIRST_LEVEL if both_lines else second
         return with_prefetch(store, self.ahead.destination, locality=locality, both_lines=both_lines)
 
-    def _value(self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, asked: Mapping[int, int]) -> SSAValue:
+    def _value(
+        self, value: Value, earlier: Sequence[SSAValue], source: SSAValue, requests: Mapping[int, int]
+    ) -> SSAValue:
         match value:
             case Load(offset=offset, lanes=lanes):
                 if self.ahead.place is not None:
-                    place = self.builder.behind(self.ahead.place, asked[offset])
+                    place = self.builder.behind(self.ahead.place, requests[offset])
                     self.builder.insert(request(self.buffers.source, place, self._locality, self.ahead.times))
-                return self._load(self.builder.behind(source, offset), lanes, asked[offset] - offset)
+                return self._load(self.builder.behind(source, offset), lanes, ahead=requests[offset] - offset)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
                 return self.builder.splat(self.buffers.pad, lanes)
@@ -109,11 +111,11 @@ class TileCode:
                 self.builder.insert(operation)
                 return _named(operation.result, "mixed")
 
-    def _load(self, place: SSAValue, lanes: int, from_there: int) -> SSAValue:
-        """A load, which asks for what lies behind another place if that is not 0."""
+    def _load(self, place: SSAValue, lanes: int, ahead: int) -> SSAValue:
+        """A load, and a request for what lies as far ahead as all loads ask for, and `ahead` elements more."""
         kind = _vector_type(self.buffers.source, lanes)
         operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
-        distance = self.ahead.source + from_there if self.ahead.source and self.ahead.place is None else 0
+        distance = self.ahead.source + ahead if self.ahead.source and self.ahead.place is None else 0
         self.builder.insert(with_prefetch(operation, distance, locality=self._locality, times=self.ahead.times))
         return _named(operation.result, "line")
 

@@ -15,7 +15,7 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.line_sequences import rows_of, shared_row
 from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines
-from layout_ir.lowering.tile_choice import USUAL_EXTENT
+from layout_ir.lowering.tile_choice import PLACES_OF_SET, USUAL_EXTENT
 
 COLLIDING_ROWS = 64
 """Rows of a tile from which on those of a second tile push the first's out, if all belong to one set."""
@@ -105,9 +105,9 @@ def _crowds_in_blocks(box: Box, tile: Tile, schedule: Schedule, along_destinatio
 def _follows_lines(box: Box, schedule: Schedule, along_destination: int) -> bool:
     """
     Whether copies of lines in the caches follow the destination without blocks: where their rows are long or far apart,
-    and the second level cache holds all that is read and written.
+    and the second level cache holds as much as is written twice.
     """
-    row, stride, lanes = shared_row(box), box.axes[along_destination].source_stride, schedule.lanes
+    row, stride, lanes = shared_row(box), abs(box.axes[along_destination].source_stride), schedule.lanes
     most = schedule.processor.followed_bytes // LINE_BYTES * lanes
     if any(map(is_symbolic, (schedule.cells, row, stride))) or schedule.cells > most:
         return False
@@ -118,11 +118,11 @@ def _finishes_lines(box: Box, tile: Tile, schedule: Schedule, along_destination:
     """
     Whether tiles in the caches go along the destination without blocks, as its rows crowd few sets of the first one.
 
-    Not where that cache would not keep the rows of the source, of which they read parts of lines, until their turn.
+    Not where that cache would not keep a line of each row of the source until the next part of it is read.
     """
-    places, page = schedule.processor.finished_places, PAGE_LINES * schedule.lanes
+    places, page = PLACES_OF_SET, PAGE_LINES * schedule.lanes
     writing, reading = box.axes[along_source], box.axes[along_destination]
-    if places is None or is_symbolic(reading.extent) or reading.extent > KEPT_ROWS:
+    if not schedule.processor.finishes_competing_lines or is_symbolic(reading.extent) or reading.extent > KEPT_ROWS:
         return False
     reads_lines = min(rows_of(tile.network.loads)) >= schedule.lanes
     if not reads_lines and _compete(reading.extent, reading.source_stride, page, places):

@@ -31,6 +31,7 @@ CASES = [
     ("pack and unpack", (D0 // 4 * 4 + D0 % 4) // 4, (64,), "d0 floordiv 4"),
     ("factors reduced", ((D0 * 49 + D1) // 4) * 4 + (D0 * 49 + D1) % 4, (8, 49), "d0 * 49 + d1"),
     ("digits of reduced factors", (D0 * 49 + D1) // 4 % 8 * 4 + (D0 + D1) % 4, (8, 49), "(d0 * 49 + d1) mod 32"),
+    ("mirrored digit", (D0 % 4 * -1 + 3) % 4, (8,), "(d0 mod 4) * -1 + 3"),
     ("fused modulo a block", (D0 // 14 * 14 + D0 % 14) % 4, (196,), "d0 mod 4"),
     ("mirrored", D0 * -1 + 7, (8,), "d0 * -1 + 7"),
 ]

@@ -71,6 +71,21 @@ def test_all_of_an_image_in_cells_of_four_is_one_run():
         assert [(axis.extent, axis.source_stride, axis.destination_stride) for axis in box.axes] == [(840, 1, 1)]
 
 
+def test_pads_beside_mirrored_elements_are_written_with_them():
+    o, x = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    mirrored = TiledLayout(2, (o // 4, x * -1 + 6, o % 4)).index_map((6, 7))
+    plan = make_plan(blocked_layout(2, [0, 1]).index_map((6, 7)), mirrored)
+    assert plan.fill_first is None
+    check(blocked_layout(2, [0, 1]).index_map((6, 7)), mirrored)
+
+
+def test_a_mirrored_dim_has_no_pads_in_front_of_its_elements():
+    """Three rows less than none would be the pads of a dim that counts down from 4."""
+    rows, columns = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    mirrored = TiledLayout(2, (rows * -1 + 4, columns + 3), (4, 1)).index_map((5, 5))
+    check(blocked_layout(2, [0, 1]).index_map((5, 5)), mirrored)
+
+
 def test_blocks_that_do_not_nest_are_unrolled_over_their_period():
     source = blocked_layout(2, [0, 1], [(0, 48)]).index_map((200, 5))
     destination = blocked_layout(2, [0, 1], [(0, 32)]).index_map((200, 5))

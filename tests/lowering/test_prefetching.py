@@ -192,10 +192,11 @@ def test_a_number_of_tiles_that_was_asked_for_is_kept():
     ("offsets", "expected"),
     [
         ((0, 16, 32), (0, 16, 32)),
-        ((0, 8, 16, 24), (0, 32, 16, 24)),  # the last one ends in a third line
-        ((0, 8, 4, 12), (0, 8, 16, 12)),  # all begin in the first of two lines
-        ((0, 12, 24, 36), (0, 48, 24, 36)),
-        ((16, 20, 100, 104), (16, 32, 100, 116)),  # two stretches
+        ((0, 8, 16, 24), (0, 16, 32, 39)),  # the last one ends in a third line
+        ((0, 4, 8, 12), (0, 16, 27, 12)),  # all begin in the first of two lines
+        ((0, 12, 24, 36), (0, 16, 32, 48)),
+        ((0, 8, 16), (0, 8, 16)),
+        ((0, 32, 36), (0, 32, 48)),  # two stretches
     ],
 )
 def test_loads_that_overlap_ask_for_every_line(offsets: tuple[int, ...], expected: tuple[int, ...]):
