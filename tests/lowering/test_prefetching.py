@@ -160,7 +160,7 @@ def test_panels_ask_for_where_the_next_one_begins(
         *_, last = re.split(r"float panel\w*\[\d+\];", text)
         found = [int(ahead) for ahead in re.findall(r"prefetch\(&source\[[^]]*\] \+ (\d+)", last)]
         assert distance in found if distance else not found
-        assert max(found, default=0) < (distance or 1) + 256  # of loads that overlap, some ask for a line further on
+        assert max(found, default=0) < (distance or 1) + 256  # of a tile's loads that overlap, some ask further on
 
 
 @pytest.mark.parametrize(
