@@ -115,11 +115,11 @@ _GRANITE_RAPIDS = replace(
     keeps_medium_tiles=True,
 )
 """
-Measured from and to memory. All axes reversed, bytes are 1.3 to 1.4 times as fast where the next panel is asked for; of
-the other copies of the benchmark some 70 change, and are as fast in the mean, 0.89 to 1.4 times. From planes of 14 x 14
-and 28 x 28 some are 1.1 to 1.2 times as fast where rows follow, and rows with gaps between them are written 1.24 to
-1.48 times as fast past the caches. With the lower limit kernels for unknown sizes copy 1.7 and 1.9 MiB 1.08 times as
-fast, in the mean of 320 copies, 0.71 to 1.57 times.
+Measured from and to memory, but for the orders of tiles in the caches. All axes reversed, bytes are 1.3 to 1.4 times as
+fast where the next panel is asked for; of the other copies of the benchmark some 70 change, and are as fast in the
+mean, 0.89 to 1.4 times. From planes of 14 x 14 and 28 x 28 some are 1.1 to 1.2 times as fast where rows follow, and
+rows with gaps between them are written 1.24 to 1.48 times as fast past the caches. With the lower limit kernels for
+unknown sizes copy 1.7 and 1.9 MiB 1.08 times as fast, in the mean of 320 copies, 0.71 to 1.57 times.
 """
 
 MODELS = {
