@@ -90,9 +90,7 @@ def cells_nest(problem: Problem) -> bool:
         for dim, padded in enumerate(problem.padded)
     ]
     box = _box(problem, whole)
-    if not affine.is_linear(box.destination_offset):
-        return False
-    if _reaches_below(problem, box, whole):
+    if not affine.is_linear(box.destination_offset) or _reaches_below(problem, box, whole):
         return False
     cells = 1
     gaps = sorted((abs(axis.destination_stride), axis.extent) for axis in box.axes if axis.extent > 1)

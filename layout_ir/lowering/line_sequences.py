@@ -24,8 +24,12 @@ LEAST_LINES_AHEAD = 2
 
 def rows_of(accesses: Sequence[Load] | Sequence[Store]) -> list[int]:
     """The numbers of elements that follow each other in what a tile reads or writes."""
-    offsets = {access.offset + lane for access in accesses for lane in range(access.lanes)}
-    return [length for _, length in runs_of(sorted(offsets))] or [0]
+    return [length for _, length in _stretches(accesses)] or [0]
+
+
+def _stretches(accesses: Sequence[Load] | Sequence[Store]) -> list[tuple[int, int]]:
+    """Where what a tile reads or writes follows each other: the first offset, and how many elements there are."""
+    return runs_of(sorted({access.offset + lane for access in accesses for lane in range(access.lanes)}))
 
 
 def trips_of(box: Box, level: LoopLevel) -> int:
@@ -87,7 +91,7 @@ def places_asked(loads: Sequence[Load], lanes: int) -> dict[int, int]:
     """
     offsets = sorted({load.offset for load in loads})
     asked = {offset: offset for offset in offsets}
-    for start, length in runs_of(sorted({load.offset + lane for load in loads for lane in range(load.lanes)})):
+    for start, length in _stretches(loads):
         inside = [offset for offset in offsets if start <= offset < start + length]
         begins = {(offset - start) // lanes for offset in inside}
         lines = range(start, start + length, lanes)

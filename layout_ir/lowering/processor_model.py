@@ -118,8 +118,8 @@ class ProcessorModel(RequestModel):
     Whether tiles in the caches finish the lines of a destination one after the other where its rows compete for one set
     of the first level cache.
 
-    On Granite Rapids, of 440 copies of weights and activations, 68 whose rows do are 1.10 times as fast without blocks,
-    0.81 to 2.26 times: blocks of 4 or 8 channels, planes of channels that are powers of two.
+    On Granite Rapids, of 2613 copies of weights and activations, the 122 that change are 1.04 times as fast without
+    blocks, 0.86 to 1.41 times; others, of blocks of 4 or 8 channels and of powers of two, up to 2.3 times.
     """
 
     worth_narrowing: float = 1.02

@@ -60,7 +60,8 @@ class TileCode:
         for store in network.stores:
             stores.setdefault(store.value, []).append(store.offset)
         results: list[SSAValue] = []
-        requests = places_asked(network.loads, self.schedule.lanes)
+        asks = self.ahead.source or self.ahead.place is not None
+        requests = places_asked(network.loads, self.schedule.lanes) if asks else {}
         for number, value in enumerate(network.values):
             results.append(self._value(value, results, source, requests))
             for offset in stores.get(number, ()):
@@ -95,10 +96,11 @@ class TileCode:
     ) -> SSAValue:
         match value:
             case Load(offset=offset, lanes=lanes):
+                asked = requests.get(offset, offset)
                 if self.ahead.place is not None:
-                    place = self.builder.behind(self.ahead.place, requests[offset])
+                    place = self.builder.behind(self.ahead.place, asked)
                     self.builder.insert(request(self.buffers.source, place, self._locality, self.ahead.times))
-                return self._load(self.builder.behind(source, offset), lanes, ahead=requests[offset] - offset)
+                return self._load(self.builder.behind(source, offset), lanes, ahead=asked - offset)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None
                 return self.builder.splat(self.buffers.pad, lanes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.cache_line import LINE_BYTES
-from layout_ir.layouts.panel_source import STREAMS
+from layout_ir.layouts.panel_source import STREAMS, places_apart
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
@@ -124,17 +124,17 @@ def _finishes_lines(box: Box, tile: Tile, schedule: Schedule, along_destination:
     writing, reading = box.axes[along_source], box.axes[along_destination]
     if not schedule.processor.finishes_competing_lines or is_symbolic(reading.extent) or reading.extent > KEPT_ROWS:
         return False
-    reads_lines = min(rows_of(tile.network.loads)) >= schedule.lanes
-    if not reads_lines and _compete(reading.extent, reading.source_stride, page, places):
+    if not _compete(writing.extent, writing.destination_stride, page, places):
         return False
-    return _compete(writing.extent, writing.destination_stride, page, places)
+    are_kept = not _compete(reading.extent, reading.source_stride, page, places)
+    return are_kept or min(rows_of(tile.network.loads)) >= schedule.lanes
 
 
 def _compete(steps: int, stride: int, page: int, places: int) -> bool:
-    """Whether rows so far apart have no place together in the first cache; of unknown distances they have."""
+    """Whether rows so far apart have no place together in the first cache; those at unknown distances have one."""
     if is_symbolic(stride):
         return False
-    return (USUAL_EXTENT if is_symbolic(steps) else steps) * math.gcd(stride, page) > places * page
+    return (USUAL_EXTENT if is_symbolic(steps) else steps) > places_apart(stride, page, places)
 
 
 def _order_of_lines(
