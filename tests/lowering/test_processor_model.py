@@ -146,6 +146,8 @@ def test_choices_on_sapphire_rapids(
         ("NCHW", "NHWC", (330, 64, 40, 40), "f16", "c_d by 32 inside 64 (prefetching 64 elements ahead)"),
         # 64 rows of few sets of a second level cache
         ("NCHW", "NHWC", (32, 64, 128, 128), "f16", "loops over a by 1, b by 32, c_d by 32 (prefetching "),
+        # last tiles that write more than a fifth of all lines again
+        ("NCHW", "onednn:nChw16c", (6990, 96, 5, 5), "f32", "tiles alone would write many lines twice"),
         # one sequence of lines
         ("onednn:nChw16c", "NCHW", (168, 64, 56, 56), "f16", "c_d by 32 (prefetching 1536 elements ahead)"),
     ],

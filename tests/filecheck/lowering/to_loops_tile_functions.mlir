@@ -17,7 +17,10 @@
 // CHECK:         func.return
 // CHECK-LABEL: func.func private @unknown_tile1(
 // CHECK-SAME:    %written: index
+// planes of 3 x 3 lie one behind the other, and those of few pixels are read in short rows
 // CHECK-LABEL: func.func private @unknown_tile2(
+// CHECK-NEXT:    vector.load %source[%from] : memref<?xf32>, vector<16xf32>
+// CHECK-LABEL: func.func private @unknown_tile3(
 // CHECK:         vector.load %source[%from] : memref<?xf32>, vector<8xf32>
 // CHECK-LABEL: func.func @unknown(
 // lines past the caches are written by one loop alone, which has the tile in it
@@ -25,7 +28,8 @@
 // CHECK:         func.call @unknown_tile0(
 // CHECK:         func.call @unknown_tile1(
 // CHECK:         func.call @unknown_tile2(
-// CHECK:         func.call @unknown_tile2(
+// CHECK:         func.call @unknown_tile3(
+// CHECK:         func.call @unknown_tile3(
 // CHECK:         func.return
 
 // of a panel it does not know the size, and rows lie in pitches of either buffer

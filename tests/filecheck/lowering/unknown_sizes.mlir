@@ -42,20 +42,25 @@
 // CASES-NEXT:    const int64_t h_w = h * w;
 // CASES-NEXT:    const int64_t n_h_w_x64 = 64 * (n * h * w);
 // CASES-NEXT:    const int64_t n_x4 = 4 * n;
-// CASES-NEXT:    if (h_w >= 16) {
+// CASES:         if (h_w >= 16) {
 // CASES-NEXT:      if (n_h_w_x64 >= 6291456) {
 // CASES-NEXT:        if ((int64_t)(uintptr_t)y % 64 == 0) {
 // CASES-NEXT:          pack_0(x, y, n, h, w);
 // CASES-NEXT:        } else {
 // CASES-NEXT:          pack_1(x, y, n, h, w);
 // CASES-NEXT:        }
-// images of 1 x 1 and 2 x 2 need no other size than their number
+// images of 1 x 1, 2 x 2 and 3 x 3 need no other size than their number, and go past the caches in whole lines alone
 // CASES:         if (h_w == 1) {
-// CASES:           pack_4(x, y, n);
 // CASES:         if (h_w == 2) {
-// CASES-NEXT:      pack_6(x, y, n);
+// CASES-NEXT:      if (n_x128 >= 6291456 && (int64_t)(uintptr_t)y % 64 == 0) {
+// CASES-NEXT:        pack_7(x, y, n);
+// CASES-NEXT:      } else {
+// CASES-NEXT:        pack_8(x, y, n);
+// CASES-NEXT:      }
 // CASES:         if (h_w == 4) {
-// CASES-NEXT:      pack_7(x, y, n);
+// CASES:         if (h_w == 9) {
+// CASES-NEXT:      if (n_x576 >= 6291456 && (int64_t)(uintptr_t)y % 64 == 0) {
+// CASES-NEXT:        pack_11(x, y, n);
 // CASES:         if (h_w >= 8) {
 func.func @pack(%x: !planar) -> !blocked {
   %y = layout.reorder %x : !planar to !blocked
