@@ -149,15 +149,17 @@ def _unknown_walks(plan: CopyPlan, schedule: Schedule, source_size: int, writes_
     if plan.unknown is None:
         return []
     parts = list(split(plan.boxes, source_size, schedule, writes_pads, plan.unknown))
-    return [_unknown_walk(walk) for _, walk in unknown_walks(parts, schedule, source_size, plan.unknown)]
+    found = unknown_walks(parts, schedule, source_size, plan.unknown)
+    return [_unknown_walk(walk) for _, walks in found for walk in walks]
 
 
 def _unknown_walk(walk: UnknownWalk) -> str:
-    tiles = [" x ".join(f"{axis.name} {steps}" for axis, steps in one.taken) for one in walk.boxes]
+    tiles = [" x ".join(f"{axis.name} {steps}" for axis, steps in one.taken) or "scalars" for one in walk.boxes]
     *outer, axis = walk.common.loops[0]
     loops = [*(f"{one.name} by 1" for one in outer), f"{axis.name} by {walk.common.steps}"]
-    together = f"  all {len(tiles)} read the same lines, inside of loops over {', '.join(loops)}"
-    return f"{together}, where the destination is large and its lines are whole: tiles of {'; '.join(tiles)}"
+    together = f"  all {len(tiles)} {walk.side.value} the same lines, inside of loops over {', '.join(loops)}"
+    where = "is large and its lines are whole" if walk.is_large else "is not large"
+    return f"{together}, where the destination {where}: tiles of {'; '.join(tiles)}"
 
 
 def _staged(staged: StagedLines | None, schedule: Schedule) -> list[str]:

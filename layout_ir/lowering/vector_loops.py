@@ -26,7 +26,7 @@ from layout_ir.lowering.staged_loops import emit_staged
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import emit_where
 from layout_ir.lowering.tile_loops import emit_part
-from layout_ir.lowering.unknown_walks import unknown_walks
+from layout_ir.lowering.unknown_walks import UnknownWalk, unknown_walks
 from layout_ir.lowering.walk_loops import TiledWalk, emit_walk, with_walks
 from layout_ir.lowering.whole_steps import WholeSteps, whole_steps
 
@@ -78,13 +78,21 @@ class _Emitter:
         walks = unknown_walks(parts, self.schedule, self.buffers.source_size, self.symbols)
         walked = [part for own, _ in walks for part in own]
         self._one_by_one([part for part in parts if part not in walked])
-        for own, walk in walks:
-            emit_where(
-                self.builder,
-                walk.conditions(self.builder, self.buffers, self.schedule),
-                partial(walk.emit, self.builder, self.buffers),
-                partial(self._one_by_one, own),
-            )
+        for own, some in walks:
+            self._by_walks(own, some)
+
+    def _by_walks(self, parts: Sequence[Part], walks: Sequence[UnknownWalk]) -> None:
+        """Parts in the common loops of the first walk whose conditions hold, or else one by one."""
+        if not walks:
+            self._one_by_one(parts)
+            return
+        walk, *others = walks
+        emit_where(
+            self.builder,
+            walk.conditions(self.builder, self.buffers, self.schedule),
+            partial(walk.emit, self.builder, self.buffers),
+            partial(self._by_walks, parts, others),
+        )
 
     def _one_by_one(self, parts: Sequence[Part]) -> None:
         """The same without common loops."""

@@ -1,9 +1,10 @@
-"""Kernels for unknown extents that copy boxes which share lines of a large source together: right at every size."""
+"""Kernels for unknown extents that copy boxes which share lines of either side together: right at every size."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from contextlib import nullcontext
 
 import pytest
 from fenced_memory import FencedMemory
@@ -37,9 +38,19 @@ TOGETHER: tuple[Case, ...] = (
     ("NHWC", "onednn:ABcd16a32b", (None, 40, None, None), "f32", 0),  # blocks that are not full are filled first
 )
 
+IN_CACHES: tuple[Case, ...] = (
+    ("onednn:nChw16c", "NHWC", IMAGES, "i8", 0),  # what is left of the channels goes element by element
+    ("onednn:nChw8c", "NHWC", (None, 83, None, None), "f32", 0),
+    ("ascend:NC1HWC0", "NHWC", (None, 70, None, None), "f16", 0),
+    ("onednn:nCw16c", "onednn:nwc", (None, 19, None), "f32", 0),
+    ("NHWC", "onednn:nChw16c", IMAGES, "f32", None),  # pads are left as they are
+)
+"""Those that write the same lines are panels in large copies."""
+
+EVERY = (*TOGETHER, *IN_CACHES)
+
 APART: tuple[Case, ...] = (
     ("NHWC", "onednn:nChw16c", (None, 32, None, None), "f32", 0),  # nothing left over
-    ("NHWC", "onednn:nChw16c", IMAGES, "f32", None),  # pads are left as they are
     ("NCHW", "onednn:nChw16c", IMAGES, "f32", 0),  # planes apart
     ("NHWC", "onednn:nChw16c", (None,) * 4, "f32", 0),  # a step of unknown size
 )
@@ -68,17 +79,32 @@ def c_text(case: Case, threads: bool = False) -> str:
     return lower_to_c(module, Target(64, panels=True, threads=threads, processor=GRANITE_RAPIDS))[1]
 
 
-@pytest.mark.parametrize("case", TOGETHER, ids=str)
+@pytest.mark.parametrize("case", EVERY, ids=str)
 def test_which_are_copied_together(case: Case) -> None:
     assert re.search(PART, c_text(case))
     assert not re.search(PART, c_text(case, threads=True))
 
 
-def test_what_may_go_together_is_explained() -> None:
-    case = TOGETHER[0]
+@pytest.mark.parametrize(
+    "case, expected",
+    [
+        (
+            TOGETHER[0],
+            "all 2 read the same lines, inside of loops over a by 1, c_d by 64, where the destination is large and its"
+            " lines are whole: tiles of b1 2 x b0 16; c_d 2 x b 16",
+        ),
+        (
+            IN_CACHES[0],
+            "all 2 write the same lines, inside of loops over a by 1, c_d by 64, where the destination is not large:"
+            " tiles of c_d 8 x b1 2 x b0 16; scalars",
+        ),
+    ],
+    ids=["large", "in caches"],
+)
+def test_what_may_go_together_is_explained(case: Case, expected: str) -> None:
     module = reorder_module(li.layout(case[0]), li.layout(case[1]), *case[2:4], pad=case[4])
     text = explain_module(Context(), module, Target(64, panels=True, processor=GRANITE_RAPIDS))
-    assert "all 2 read the same lines, inside of loops over a by 1, c_d by 64, where the destination is large" in text
+    assert expected in text
 
 
 @pytest.mark.parametrize("case", APART, ids=str)
@@ -87,12 +113,16 @@ def test_which_are_not(case: Case) -> None:
 
 
 @pytest.mark.usefixtures("quickest_compiler")
-@pytest.mark.parametrize("case", TOGETHER, ids=str)
-def test_every_size_gives_the_bits_of_the_interpreter(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "case, streamed", [*((case, True) for case in TOGETHER), *((case, False) for case in EVERY)], ids=str
+)
+def test_every_size_gives_the_bits_of_the_interpreter(
+    case: Case, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(PROCESSOR_VARIABLE, GRANITE_RAPIDS)
     source, destination = map(li.layout, case[:2])
     module = reorder_module(source, destination, *case[2:4], pad=case[4])
-    with all_streamed():
+    with all_streamed() if streamed else nullcontext():
         (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64, panels=True)
     assert isinstance(kernel, SizedKernel)
     assert re.search(PART, kernel.source)
