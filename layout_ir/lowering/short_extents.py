@@ -27,15 +27,6 @@ Steps that have loops of their own: images of up to 3 x 3. Others are rare, and 
 On Granite Rapids images of 3 x 3 are 1.1 to 3.5 times as fast so in the caches, most of them 1.6 times and more.
 """
 
-COMMON_LENGTHS = (49,)
-"""
-Steps that have them where rows of the source are so long, beside pads, and their tiles take far fewer instructions.
-
-Planes of 7 x 7, as whole ones do not hold many of the longest tiles; without pads others are hardly any better.
-
-On Granite Rapids 3 and 35 channels of bytes become blocks of 16 and 32 1.13 to 1.6 times as fast so.
-"""
-
 
 @dataclass(frozen=True)
 class ShortBox:
@@ -78,19 +69,6 @@ def short_boxes(
             return
         sized = replace(buffers, source_size=source, destination_size=destination, cells=cells)
         yield ShortBox(length, short, sized)
-
-
-def common_lengths(box: Box, tile: Tile, extent: int) -> list[int]:
-    """
-    The common lengths of rows of the source that do not hold a tile, or whose last one moves little that is new.
-
-    None for a box without pads.
-    """
-    rows = [i for i, axis in enumerate(box.axes) if (axis.extent, axis.source_stride) == (extent, 1)]
-    if not rows or not box.is_padded:
-        return []
-    steps = tile.extents[rows[0]]
-    return [length for length in COMMON_LENGTHS if length < steps or (length - 1) % steps < steps // 2]
 
 
 def emit_by_length(

@@ -25,14 +25,13 @@ from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
 from layout_ir.lowering.short_extents import (
     LENGTHS,
     ShortBox,
-    common_lengths,
     emit_by_length,
     short_boxes,
     short_extent,
 )
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
-from layout_ir.lowering.tile_choice import cached_tile_of_unknown, is_worth_own_loops, shorter_tiles, tile_of
+from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles
 from layout_ir.lowering.tile_code import Ahead, TileCode
 from layout_ir.lowering.tile_functions import emit_shared
 from layout_ir.lowering.tile_guards import Guards
@@ -75,21 +74,11 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
         return
     symbols = builder.unknown.symbols
     boxes = list(short_boxes(part, buffers, extent, symbols, LENGTHS))
-    lengths = common_lengths(part, tile, extent) if not schedule.register_lanes else []  # else tiles do not compare
-    others = tile_of(part, shorter, buffers.source_size) if shorter and lengths else None
-    if others is not None:
-        common = short_boxes(part, buffers, extent, symbols, lengths)
-        boxes += (one for one in common if _is_worth_own_loops(one, others, schedule))
 
     def emit_short(short: ShortBox) -> None:
         emit_part(builder, short.box, short.buffers, _schedule_of(short, schedule))
 
     emit_by_length(builder, extent, boxes, emit_short, emit_longer)
-
-
-def _is_worth_own_loops(short: ShortBox, others: Tile, schedule: Schedule) -> bool:
-    usual = replace(in_caches(schedule), cells=short.buffers.cells)
-    return is_worth_own_loops(short.box, others, usual, short.buffers.source_size)
 
 
 def _schedule_of(short: ShortBox, schedule: Schedule) -> Schedule:

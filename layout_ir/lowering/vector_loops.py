@@ -12,6 +12,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.common_lengths import COMMON_LENGTH, of_common_length
 from layout_ir.lowering.destination_prefetching import has_gaps
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
@@ -97,7 +98,26 @@ class _Emitter:
     def _one_by_one(self, parts: Sequence[Part]) -> None:
         """The same without common loops."""
         for steps in whole_steps(parts, self.buffers.source_size, self.schedule):
+            self._by_length(steps)
+
+    def _by_length(self, steps: WholeSteps) -> None:
+        """Steps with rows of a common length as those of known length where that is worth it."""
+        symbols = self.symbols
+        common = symbols and of_common_length(steps, self.buffers, self.schedule, symbols)
+        if not common:
             self.by_steps(steps)
+            return
+
+        def emit_common() -> None:
+            emitter = replace(self, buffers=common.buffers)
+            writes_pads = self.buffers.pad is not None
+            for part in split(common.boxes, common.buffers.source_size, self.schedule, writes_pads, symbols):
+                emitter.by_sizes(part, self.schedule)
+
+        is_common = self.builder.compare(
+            self.builder.constant(common.extent), "eq", self.builder.constant(COMMON_LENGTH)
+        )
+        emit_where(self.builder, [is_common], emit_common, lambda: self.by_steps(steps))
 
     def by_steps(self, steps: WholeSteps) -> None:
         """Parts with unknown extents: step by step where these are small, else each part by itself."""
