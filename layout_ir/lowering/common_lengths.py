@@ -2,8 +2,8 @@
 Steps with rows of a common length that no tile fits into, and few of the next shorter ones: loops of their own.
 
 Planes of 7 x 7, as whole ones do not hold many of the longest tiles. On Granite Rapids 3 and 35 channels of bytes are
-copied to blocks of 16 and 32 1.13 to 1.6 times as fast so, and 3 of them to pixels 1.2 times; where pixels become planes
-others are hardly any better.
+copied to blocks of 16 and 32 1.13 to 1.6 times as fast so, and 3 of them to pixels 1.2 times; where pixels become
+planes others are hardly any better.
 """
 
 from __future__ import annotations

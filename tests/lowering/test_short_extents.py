@@ -9,16 +9,11 @@ from xdsl.dialects.builtin import MemRefType, f32
 from xdsl.ir import Block
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from layout_ir.api import layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import Symbol, Symbols
 from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.box_loops import Buffers
-from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS
 from layout_ir.lowering.short_extents import LENGTHS, short_boxes, short_extent
-from layout_ir.lowering.target import Target
-from layout_ir.runtime.module import lower_to_c
 
 BATCH, HEIGHT, WIDTH = Symbol(0), Symbol(2), Symbol(3)
 SYMBOLS = Symbols(((BATCH,), (HEIGHT,), (WIDTH,)))
@@ -71,21 +66,3 @@ def test_one_extent_may_be_short_where_another_one_is_unknown(box: Box, is_short
     tile = choose_tile(box, 16, 0, 4)
     assert tile is not None
     assert short_extent(box, tile) == (AREA if is_short else None)
-
-
-@pytest.mark.parametrize(
-    "source, destination, channels, dtype, has_loops",
-    [
-        ("NCHW", "onednn:nChw16c", 3, "i8", True),
-        ("NCHW", "ascend:NC1HWC0", 35, "i8", True),  # two boxes that fill an image together
-        ("NCHW", "NHWC", 3, "i8", True),
-        ("NCHW", "onednn:nChw16c", 3, "f32", False),  # planes of 7 x 7 hold a tile
-        ("NHWC", "NCHW", 35, "i8", False),
-    ],
-)
-def test_planes_of_a_common_length_have_loops_of_their_own(
-    source: str, destination: str, channels: int, dtype: str, has_loops: bool
-) -> None:
-    module = reorder_module(layout(source), layout(destination), (None, channels, None, None), dtype, pad=0)
-    _, text = lower_to_c(module, Target(64, panels=True, processor=GRANITE_RAPIDS))
-    assert ("if (h_w == 49) {" in text) == has_loops
