@@ -57,10 +57,25 @@ def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceR
     if schedule.processor.follows_one_sequence and _next_in_sequence(panel, walk, schedule.lanes):
         return None
     if panel.region is not None:
-        return source_rows(panel) if picks_from_lines(panel.group.main, schedule) else None
+        asks = picks_from_lines(panel.group.main, schedule) or _follows_along_rows(panel, walk[-1], schedule)
+        return source_rows(panel) if asks else None
     if asked_region(panel, walk, schedule) is not None:
         return None
     return _next_rows(panel, walk[-1], LINE_BYTES // schedule.lanes)
+
+
+def _follows_along_rows(panel: Panel, following: int, schedule: Schedule) -> bool:
+    """
+    Whether the next panel is another part of the same step, which has more of all rows, a known distance apart.
+
+    Bytes are 0.62 to 1.05 times as fast on Granite Rapids where those are asked for.
+    """
+    if not schedule.processor.asks_for_next_part or schedule.lanes == LINE_BYTES or following == panel.region:
+        return False
+    axes, rows = panel.group.main.axes, source_rows(panel)
+    if axes[following].source_stride != 1 or not rows.across or not all(axis.is_full for axis in axes):
+        return False
+    return not is_symbolic(axes[rows.longest_across].source_stride)
 
 
 def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows | None:
@@ -93,7 +108,7 @@ def is_asked_before(panel: Panel, walk: Sequence[int], rows_of_tile: int, schedu
         return False
     if picks_from_lines(panel.group.main, schedule):
         return True
-    if panel.carried is None or rows_of_tile < MANY_ROWS:
+    if panel.region is not None or panel.carried is None or rows_of_tile < MANY_ROWS:
         return False
     places = places_of_rows(panel, rows, PAGE_LINES * schedule.lanes, PLACES_OF_SET)
     return places is not None and places >= rows_of_tile
@@ -185,6 +200,22 @@ class Requests:
         starts = [axes[i].source_stride * steps[i] for i in self.following.starts]
         places = [constant_value(self.panel.group.main.source_offset), *across, *starts]
         lines = RowLines.of(self.rows.length, min(across), places, lanes, at_line=self.schedule.at_line)
+        kept = self._are_kept()
+        if kept is None:
+            self._emit(lines, places, part, parts)
+        else:
+            self.builder.choose(kept, lambda: self._emit(lines, places, part, parts), lambda: None)
+
+    def _are_kept(self) -> SSAValue | None:
+        """Whether a cache has places for as many rows as only a call tells; None where that is known before."""
+        count = self.rows.taken[self.rows.longest_across]
+        if not is_symbolic(count) or picks_from_lines(self.panel.group.main, self.schedule):
+            return None
+        places = places_of_rows(self.panel, self.rows, SETS_BYTES * self.schedule.lanes // LINE_BYTES, PLACES_OF_SET)
+        assert places is not None, "expected rows a known distance apart"
+        return self.builder.compare(self.builder.constant(count), "ule", self.builder.constant(places))
+
+    def _emit(self, lines: RowLines, places: Sequence[int], part: SSAValue | None, parts: int) -> None:
         conditions = self._begin_at_lines(places)
         if conditions is None:
             self._ask(lines, part, parts)

@@ -96,6 +96,7 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
 _GRANITE_RAPIDS = replace(
     _SAPPHIRE_RAPIDS,
     asks_for_next_panel=True,
+    asks_for_next_part=True,
     follows_one_sequence=True,
     far_row_lines=PAGE_LINES // 2,
     asks_for_next_tile=True,

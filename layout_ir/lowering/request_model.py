@@ -88,6 +88,14 @@ class RequestModel:
     reversals of bytes are 1.3 to 1.4 times as fast.
     """
 
+    asks_for_next_part: bool = False
+    """
+    Whether panels of parts of steps of unknown size ask for the next part while they are written, but of bytes.
+
+    On Granite Rapids pixels of 64 to 2048 channels become planes of 14 x 14 to 28 x 28 1.03 times as fast so, in the
+    mean of 212 copies of two and four bytes, 0.96 to 1.30 times.
+    """
+
     follows_one_sequence: bool = False
     """
     Whether panels do not ask for what the next one reads where all of them read one sequence of lines.
