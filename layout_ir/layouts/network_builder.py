@@ -18,7 +18,7 @@ from layout_ir.layouts.network_arrangement import arrange, wanted_bits
 from layout_ir.layouts.network_estimate import Columns, least_cost
 from layout_ir.layouts.network_gather import Builder, Goal, chunks, gather
 from layout_ir.layouts.network_loads import Blends, Row, blend, join, load
-from layout_ir.layouts.shuffle_network import Network, Splat, dear_shuffle
+from layout_ir.layouts.shuffle_network import Load, Network, dear_shuffle
 
 REGISTER_BITS = 4
 """Stages of which groups of rows are taken together: 16 values are live then, and most processors have 32 registers."""
@@ -37,8 +37,8 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
             continue  # pads of which no vector is read
         groups.append(blend(base, load(base, rows[start : start + count], goal.lanes), blends))
         joined = join(base, groups[-1], goal.lanes)
-    read = sum(not isinstance(value, Splat) for value in base.values)
-    if CHEAP * read + len(goal.wanted) / goal.lanes >= limit:
+    loads = {value for value in base.values if isinstance(value, Load)}  # groups of rows may overlap
+    if CHEAP * len(loads) + len(goal.wanted) / goal.lanes >= limit:
         return None  # what is read and written costs as much, before anything is exchanged
     best: Network | None = None
     for candidates in _candidates(base, groups, joined, goal.segment_bits):

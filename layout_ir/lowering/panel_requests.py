@@ -66,7 +66,7 @@ def asked_rows(panel: Panel, walk: Sequence[int], schedule: Schedule) -> SourceR
 
 def _follows_along_rows(panel: Panel, following: int, schedule: Schedule) -> bool:
     """
-    Whether the next panel is another part of the same step, which has more of all rows, a known distance apart.
+    Whether the next panel is another part of the same step: of rows of unknown number, a known distance apart.
 
     Bytes are 0.62 to 1.05 times as fast on Granite Rapids where those are asked for.
     """
@@ -75,7 +75,7 @@ def _follows_along_rows(panel: Panel, following: int, schedule: Schedule) -> boo
     axes, rows = panel.group.main.axes, source_rows(panel)
     if axes[following].source_stride != 1 or not rows.across or not all(axis.is_full for axis in axes):
         return False
-    return not is_symbolic(axes[rows.longest_across].source_stride)
+    return is_symbolic(rows.taken[rows.longest_across]) and not is_symbolic(axes[rows.longest_across].source_stride)
 
 
 def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows | None:

@@ -163,7 +163,7 @@ class _Search:
         return self._walk(replace(self.schedule, narrows=False, trusts_lines=True), is_large=True)
 
     def in_caches(self) -> UnknownWalk | None:
-        """In the caches, if tiles inside of the common loops are not too dear beside those of the boxes one by one."""
+        """In the caches, if that pays there by the longest tiles, which compare with those of boxes of any size."""
         cached = replace(self.schedule, streams=False, prefetches=False, trusts_lines=False, narrows=True)
         walk = self._walk(cached, is_large=False)
         return walk if walk is not None and self._pays(replace(cached, narrows=False)) else None

@@ -109,14 +109,14 @@ class _Emitter:
             return
 
         def emit_common() -> None:
-            emitter = replace(self, buffers=common.buffers)
-            writes_pads = self.buffers.pad is not None
-            for part in split(common.boxes, common.buffers.source_size, self.schedule, writes_pads, symbols):
-                emitter.by_sizes(part, self.schedule)
+            size, schedule = common.buffers.source_size, replace(self.schedule, cells=common.buffers.cells)
+            parts = list(split(common.boxes, size, schedule, self.buffers.pad is not None, symbols))
+            for part in parts:
+                usual = for_part_of_any_size(part, schedule, size) if len(parts) == 1 else schedule
+                replace(self, buffers=common.buffers, schedule=schedule).by_sizes(part, usual)
 
-        is_common = self.builder.compare(
-            self.builder.constant(common.extent), "eq", self.builder.constant(COMMON_LENGTH)
-        )
+        length = self.builder.constant(common.extent)
+        is_common = self.builder.compare(length, "eq", self.builder.constant(COMMON_LENGTH))
         emit_where(self.builder, [is_common], emit_common, lambda: self.by_steps(steps))
 
     def by_steps(self, steps: WholeSteps) -> None:

@@ -79,10 +79,18 @@ def c_text(case: Case, threads: bool = False) -> str:
     return lower_to_c(module, Target(64, panels=True, threads=threads, processor=GRANITE_RAPIDS))[1]
 
 
+def explained(case: Case) -> str:
+    """What a kernel may do."""
+    module = reorder_module(li.layout(case[0]), li.layout(case[1]), *case[2:4], pad=case[4])
+    return explain_module(Context(), module, Target(64, panels=True, processor=GRANITE_RAPIDS))
+
+
 @pytest.mark.parametrize("case", EVERY, ids=str)
 def test_which_are_copied_together(case: Case) -> None:
     assert re.search(PART, c_text(case))
     assert not re.search(PART, c_text(case, threads=True))
+    assert ("where the destination is large" in explained(case)) == (case in TOGETHER)
+    assert "where the destination is not large" in explained(case)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +110,7 @@ def test_which_are_copied_together(case: Case) -> None:
     ids=["large", "in caches"],
 )
 def test_what_may_go_together_is_explained(case: Case, expected: str) -> None:
-    module = reorder_module(li.layout(case[0]), li.layout(case[1]), *case[2:4], pad=case[4])
-    text = explain_module(Context(), module, Target(64, panels=True, processor=GRANITE_RAPIDS))
-    assert expected in text
+    assert expected in explained(case)
 
 
 @pytest.mark.parametrize("case", APART, ids=str)

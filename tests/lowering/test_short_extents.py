@@ -1,4 +1,4 @@
-"""Boxes for short unknown extents: what their numbers are then, where they do not follow, and which have loops."""
+"""Boxes for very short unknown extents: what their numbers are then, and where they do not follow."""
 
 from __future__ import annotations
 
