@@ -8,10 +8,11 @@ planes others are hardly any better.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.symbols import Symbols
+from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.schedule import Schedule, in_caches
@@ -21,6 +22,9 @@ from layout_ir.lowering.whole_steps import WholeSteps
 
 COMMON_LENGTH = 49
 """Pixels of what is left of most images at last. Every other length would take its time to compile."""
+
+FEW_ROWS = 8
+"""Rows of a step up to which tiles for the common length are looked for without pads: the search takes its time."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ def of_common_length(steps: WholeSteps, buffers: Buffers, schedule: Schedule, sy
 def _is_worth_it(box: Box, tile: Tile, extent: int, short: ShortBox, buffers: Buffers, schedule: Schedule) -> bool:
     """Whether a box of rows of the source that hold no tile takes far fewer instructions so."""
     rows = [i for i, axis in enumerate(box.axes) if (axis.extent, axis.source_stride) == (extent, 1)]
-    if not rows or tile.extents[rows[0]] <= COMMON_LENGTH:
+    count = math.prod(axis.extent for axis in box.axes if not is_symbolic(axis.extent))
+    if not rows or tile.extents[rows[0]] <= COMMON_LENGTH or not (box.is_padded or count <= FEW_ROWS):
         return False
     shorter = shorter_tiles(box, tile, schedule, buffers.source_size)
     others = tile_of(box, shorter, buffers.source_size) if shorter else None
