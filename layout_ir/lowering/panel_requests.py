@@ -91,8 +91,13 @@ def _next_rows(panel: Panel, following: int, element_bytes: int) -> SourceRows |
         return None
     if any(not axis.is_full for axis in axes) or rows.count < STREAMS:
         return None
-    places = places_of_rows(panel, rows, SETS_BYTES // element_bytes, PLACES_OF_SET)
+    places = _places_in_second_level(panel, rows, element_bytes)
     return rows if places is None or rows.taken[rows.longest_across] <= places else None
+
+
+def _places_in_second_level(panel: Panel, rows: SourceRows, element_bytes: int) -> int | None:
+    """How many of the rows a second level cache has places for; None for rows an unknown distance apart."""
+    return places_of_rows(panel, rows, SETS_BYTES // element_bytes, PLACES_OF_SET)
 
 
 def is_asked_before(panel: Panel, walk: Sequence[int], rows_of_tile: int, schedule: Schedule) -> bool:
@@ -207,11 +212,11 @@ class Requests:
             self.builder.choose(kept, lambda: self._emit(lines, places, part, parts), lambda: None)
 
     def _are_kept(self) -> SSAValue | None:
-        """Whether a cache has places for as many rows as only a call tells; None where that is known before."""
+        """Whether a cache has places for as many rows as only a call tells; None where there is no need to look."""
         count = self.rows.taken[self.rows.longest_across]
         if not is_symbolic(count) or picks_from_lines(self.panel.group.main, self.schedule):
             return None
-        places = places_of_rows(self.panel, self.rows, SETS_BYTES * self.schedule.lanes // LINE_BYTES, PLACES_OF_SET)
+        places = _places_in_second_level(self.panel, self.rows, LINE_BYTES // self.schedule.lanes)
         assert places is not None, "expected rows a known distance apart"
         return self.builder.compare(self.builder.constant(count), "ule", self.builder.constant(places))
 

@@ -173,6 +173,11 @@ def in_caches(schedule: Schedule) -> Schedule:
     return replace(schedule, streams=False, prefetches=False, panels=False, narrows=False, register_lanes=0)
 
 
+def staying_in_caches(schedule: Schedule) -> Schedule:
+    """The same for a copy that a kernel finds to be small when it runs."""
+    return replace(schedule, streams=False, prefetches=False, trusts_lines=False, narrows=schedule.has_line_vectors)
+
+
 def of_shorter_tiles(schedule: Schedule) -> Iterator[Schedule]:
     """
     The schedules for unknown extents that hold no tile of this one, the longest tiles first.

@@ -25,7 +25,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.request_model import PAGE_LINES
-from layout_ir.lowering.schedule import Schedule, axes_of_tile
+from layout_ir.lowering.schedule import Schedule, axes_of_tile, staying_in_caches
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles, tile_of
 from layout_ir.lowering.whole_units import (
     are_multiples,
@@ -102,9 +102,7 @@ class Guards:
 
     def _by_size(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """What goes past the caches only where it is large."""
-        usual = replace(
-            schedule, streams=False, prefetches=False, trusts_lines=False, narrows=schedule.has_line_vectors
-        )
+        usual = staying_in_caches(schedule)
         if not may_be_large(self.box, self.unknown.symbols):
             tiles(usual)
             return

@@ -22,13 +22,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
-from layout_ir.lowering.short_extents import (
-    LENGTHS,
-    ShortBox,
-    emit_by_length,
-    short_boxes,
-    short_extent,
-)
+from layout_ir.lowering.short_extents import LENGTHS, ShortBox, emit_by_length, short_boxes, short_extent
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles

@@ -23,7 +23,7 @@ from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.parts import WRITES_PARTS, Part
-from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.schedule import Schedule, staying_in_caches
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long, is_as_large, may_be_large
 from layout_ir.lowering.tile_loops import TileEmitter
@@ -164,7 +164,7 @@ class _Search:
 
     def in_caches(self) -> UnknownWalk | None:
         """In the caches, if that pays there by the longest tiles, which compare with those of boxes of any size."""
-        cached = replace(self.schedule, streams=False, prefetches=False, trusts_lines=False, narrows=True)
+        cached = staying_in_caches(self.schedule)
         walk = self._walk(cached, is_large=False)
         return walk if walk is not None and self._pays(replace(cached, narrows=False)) else None
 

@@ -110,10 +110,9 @@ class _Emitter:
 
         def emit_common() -> None:
             size, schedule = common.buffers.source_size, replace(self.schedule, cells=common.buffers.cells)
-            parts = list(split(common.boxes, size, schedule, self.buffers.pad is not None, symbols))
-            for part in parts:
-                usual = for_part_of_any_size(part, schedule, size) if len(parts) == 1 else schedule
-                replace(self, buffers=common.buffers, schedule=schedule).by_sizes(part, usual)
+            parts = tuple(split(common.boxes, size, schedule, self.buffers.pad is not None, symbols))
+            emitter = replace(self, buffers=common.buffers, schedule=schedule)
+            emitter.by_steps(WholeSteps(parts[0].group, parts))
 
         length = self.builder.constant(common.extent)
         is_common = self.builder.compare(length, "eq", self.builder.constant(COMMON_LENGTH))
