@@ -149,7 +149,7 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     preferences = target.preferences
     streams = cells * element_bytes >= stream_bytes if preferences.streams is None else preferences.streams
     streams = streams and target.vector_bytes == LINE_BYTES
-    vector_bytes = target.vector_bytes if streams else min(target.vector_bytes, target.register_bytes)
+    vector_bytes = target.vector_bytes
     is_large = elements * element_bytes >= stream_bytes
     return Schedule(
         lanes=vector_bytes // element_bytes,

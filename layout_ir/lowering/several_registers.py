@@ -12,21 +12,23 @@ from layout_ir.layouts.network_registers import dear_shuffles, most_registers
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.schedule import Schedule
 
-MOST_REGISTERS = 100
-"""Registers of a tile above which panels are faster."""
-
 FEWER_DEAR_SHUFFLES = 0.7
 """How many dear shuffles less, for every register of the destination, the tiles of panels have to take."""
 
 
 def takes_many_registers(tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile keeps so many registers at a time that most of them are written to memory and read again."""
-    lanes = schedule.register_lanes
-    return lanes > 0 and most_registers(tile.network, schedule.lanes, lanes) > MOST_REGISTERS
+    return schedule.register_lanes > 0 and _registers(tile, schedule) > schedule.processor.most_registers
 
 
 def shuffles_less(filling: Tile, tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile that fills panels takes clearly fewer dear shuffles than one that writes whole lines."""
     lanes = schedule.register_lanes
+    if _registers(tile, schedule) * lanes <= schedule.processor.dear_elements:
+        return False
     less, more = (dear_shuffles(one.network, lanes) * lanes / one.elements for one in (filling, tile))
     return more - less >= FEWER_DEAR_SHUFFLES
+
+
+def _registers(tile: Tile, schedule: Schedule) -> int:
+    return most_registers(tile.network, schedule.lanes, schedule.register_lanes)

@@ -47,6 +47,9 @@ LINE_BLOCK = 8
 LONG_ROW_LINES = 2
 """Lines of a row from which on it may be read anywhere: the second one follows the first."""
 
+FEW_TILES = 4
+"""Tiles of registers that are halves of lines, along the source, up to which they go without blocks."""
+
 KEPT_ROWS = 256
 """Rows of the source of which a first level cache keeps a line each beside what is written."""
 
@@ -81,6 +84,8 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
         order = _order_of_whole_rows(box, tile, schedule, along_destination, along_source)
         if order is not None:
             return order
+        if schedule.register_lanes and not is_copy(tile.network):
+            return _order_of_half_lines(box, tile, schedule, along_destination, along_source)
         if _finishes_lines(box, tile, schedule, along_destination, along_source):
             return Order(along_source, along_destination)
     outer, inner = along_destination, along_source
@@ -181,6 +186,35 @@ def _order_of_whole_rows(
     is_long = (has_small_sets or len(writes) == 1) and min(writes) >= MANY_LINES * max(schedule.lanes, *reads)
     writes_one_set = box.axes[along_source].destination_stride % (PAGE_LINES * schedule.lanes) == 0
     return Order(along_destination, along_source) if is_long and not writes_one_set else None
+
+
+def _order_of_half_lines(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> Order:
+    """
+    The order of tiles in the caches whose registers are halves of lines, of which a block holds all four quarters.
+
+    Measured on Zen 4 without its vectors of 64 bytes. Tiles along the source finish the lines of rows that compete for
+    one set before those of other rows drive them out: 16 copies are 1.15 times as fast so in the mean, 0.91 to 1.77
+    times. So do 40 copies of three or four tiles along the source, which leave nothing for blocks to keep: 1.06 times.
+    Where rows crowd few sets on both sides, blocks along the destination are 1.3 to 1.7 times as fast.
+    """
+    reading, writing = box.axes[along_destination], box.axes[along_source]
+    block = (schedule.block_tiles, schedule.block_tiles)
+    page = PAGE_LINES * schedule.lanes
+    if all(_crowd(stride, schedule.lanes) for stride in (reading.source_stride, writing.destination_stride)):
+        return Order(along_source, along_destination, block)
+    places = schedule.processor.set_places or PLACES_OF_SET
+    read, written = (schedule.block_tiles * tile.extents[i] for i in (along_destination, along_source))
+    if _compete(written, writing.destination_stride, page, places):
+        return Order(along_source, along_destination)
+    are_few = not is_symbolic(writing.extent) and writing.extent <= FEW_TILES * tile.extents[along_source]
+    if are_few or _compete(read, reading.source_stride, page, places):
+        return Order(along_destination, along_source)
+    return Order(along_destination, along_source, block)
+
+
+def _crowd(stride: int, lanes: int) -> bool:
+    """Whether lines so far apart, in elements, crowd few sets of a first level cache."""
+    return not is_symbolic(stride) and math.gcd(stride, PAGE_LINES * lanes) >= CROWDED_LINES * lanes
 
 
 def _are_lines(box: Box, lanes: int) -> bool:

@@ -20,6 +20,9 @@ SAPPHIRE_RAPIDS_MODELS = {"143": "Sapphire Rapids", "207": "Emerald Rapids"}
 GRANITE_RAPIDS_MODELS = {"173": "Granite Rapids", "174": "Granite Rapids D"}
 """Intel's models, all of family 6, as /proc/cpuinfo and Linux's intel-family.h number them."""
 
+ZEN_4_MODELS = (range(0x10, 0x20), range(0x60, 0xB0))
+"""AMD's models of family 25 that are Zen 4, as Linux's arch/x86/kernel/cpu/amd.c tells them from Zen 3."""
+
 SHARE_BYTES = 200 << 10
 """
 Bytes read and written from which on threads share a copy.
@@ -84,14 +87,14 @@ def _family() -> str:
     """
     The family that the processor belongs to, or is most like.
 
-    Zen 4 is of AMD's family 25 (19h) and has vectors of 64 bytes, which Zen 3 of that family has not; Zen 1 and 2 are
-    of family 23 (17h). Intel's servers have arithmetic of f16 since Sapphire Rapids, which hypervisors may hide.
+    Zen 3 and 4 are both of AMD's family 25 (19h), Zen 1 and 2 of family 23 (17h). Zen 4 has vectors of 64 bytes, and
+    Intel's servers have arithmetic of f16 since Sapphire Rapids; hypervisors may hide either.
     """
     fields = dict(line.split(":", 1) for line in compiler.processor().splitlines() if ":" in line)
     properties = {name.strip(): value.strip() for name, value in fields.items()}
     flags = properties.get("flags", "").split()
     match properties.get("vendor_id"), properties.get("cpu family"):
-        case "AuthenticAMD", "25" if "avx512bw" in flags:
+        case "AuthenticAMD", "25" if "avx512bw" in flags or _is_zen_4(properties.get("model", "")):
             return ZEN_4
         case "AuthenticAMD", "23" | "25":
             return ZEN_3
@@ -99,6 +102,10 @@ def _family() -> str:
             return _intel_family(properties.get("model"), "avx512_fp16" in flags)
         case _:
             return ICE_LAKE
+
+
+def _is_zen_4(model: str) -> bool:
+    return model.isdecimal() and any(int(model) in models for models in ZEN_4_MODELS)
 
 
 def _intel_family(model: str | None, has_f16: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from xdsl.context import Context
@@ -10,7 +11,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import ZEN_3
+from layout_ir.lowering.processor_families import ZEN_3, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -43,11 +44,63 @@ def test_large_copies(source: str, destination: str, shape: tuple[int, ...], dty
     assert expected in text
 
 
-def test_copies_in_the_caches_take_single_registers() -> None:
-    module = reorder_module(layout("NCHW"), layout("NHWC"), SMALL, "f32")
-    assert explain_module(Context(), module, HALVES) == explain_module(
-        Context(), module, Target(vector_bytes=32, processor=ZEN_3)
-    )
+def explained(target: Target, source: str, destination: str, shape: tuple[int, ...], dtype: str) -> str:
+    return explain_module(Context(), reorder_module(layout(source), layout(destination), shape, dtype), target)
+
+
+@pytest.mark.parametrize(
+    "source, destination, shape, dtype, on_zen_3, on_zen_4",
+    [
+        ("onednn:ab", "onednn:ba", (8192, 8192), "i8", MANY, "stores of up to 64 elements, 0.12 an element\n"),
+        ("NCHW", "onednn:nChw8c", PHOTOS, "f32", DEAR, LINES),
+        ("onednn:oihw", "onednn:OIhw16i16o", FILTERS, "f32", DEAR, LINES),
+        # of so many elements dear shuffles take longer than panels there as well
+        ("onednn:oihw", "onednn:OIhw16i16o", (2688, 2688, 3, 3), "i8", MANY, MANY),
+    ],
+)
+def test_zen_4_keeps_more_registers_than_zen_3(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, on_zen_3: str, on_zen_4: str
+) -> None:
+    for target, expected in ((HALVES, on_zen_3), (replace(HALVES, processor=ZEN_4), on_zen_4)):
+        text = explained(target, source, destination, shape, dtype).split("if the destination does not begin")[0]
+        assert expected in text
+
+
+BLOCKS = "tile of c_d 8 x b 8", "loops over b by 16, c_d by 16, c_d by 8 inside 16, b by 8 inside 16"
+READING_ON = "tile of c_d 8 x b 8", "loops over b by 8, c_d by 8"
+MATRIX = (256, 256)
+
+
+@pytest.mark.parametrize(
+    "source, destination, shape, dtype, tile, loops",
+    [
+        ("NCHW", "NHWC", SMALL, "f32", *BLOCKS),
+        # rows that are read, or written, belong to one set, or crowd few sets on both sides
+        ("NCHW", "NHWC", (1, 64, 32, 32), "f32", *READING_ON),
+        ("NHWC", "NCHW", (1, 64, 32, 32), "f32", "tile of b 8 x c_d 8", "loops over b by 8, c_d by 8"),
+        ("ab", "ba", MATRIX, "f32", "tile of b 8 x a 8", "loops over b by 16, a by 16, a by 8 inside 16, b by 8"),
+        # 3 x 3 filters have so few tiles along the source that blocks keep nothing
+        ("oihw", "OIhw16i16o", (96, 80, 3, 3), "f32", "tile of c_d 4 x a0 8", "b0 by 1, a0 by 8, c_d by 4"),
+        # whole lines, of which no half is left, where rows belong to one set and their halves would be gone
+        ("nChw32c", "NCHW", (1, 64, 32, 32), "f32", "tile of b0 16 x c_d 16", "b0 by 16, c_d by 16"),
+        ("NCHW", "NHWC", (1, 64, 64, 64), "i8", "tile of c_d 64 x b 64", "loops over c_d by 64"),
+        (
+            "NCHW",
+            "NHWC",
+            (1, 64, 60, 60),
+            "i8",
+            "tile of c_d 32 x b 32",
+            "loops over c_d by 64, c_d by 32 inside 64, b by 32",
+        ),
+    ],
+)
+def test_tiles_in_the_caches_are_of_single_registers_but_where_halves_of_lines_would_be_gone(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, tile: str, loops: str
+) -> None:
+    layouts = (name if name in ("NCHW", "NHWC") else f"onednn:{name}" for name in (source, destination))
+    text = explained(HALVES, *layouts, shape, dtype)
+    assert f"{tile}: " in text
+    assert loops in text
 
 
 @pytest.mark.parametrize("shape", [PHOTOS, SMALL, (None, 64, None, None)])

@@ -11,10 +11,13 @@ import pytest
 import layout_ir as li
 from layout_ir.backends.c_vocabulary import OUTLINED
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.target import Target
 from layout_ir.runtime import compilation, compiler_flags
 from layout_ir.runtime.compilation_units import LEAST_CHARACTERS, compilation_units
 from layout_ir.runtime.compiler import find_compiler
 from layout_ir.runtime.compiler_flags import SHUFFLE
+from layout_ir.runtime.module import lower_to_c
 
 SHAPE = (None, 64, None, None)
 
@@ -63,7 +66,8 @@ def test_public_functions_in_front_are_defined_once(source: str) -> None:
 
 
 def test_long_loops_of_known_sizes_are_two_units() -> None:
-    long = li.compile_reorder("oihw", "onednn:OIhw16i16o", shape=(1376, 1360, 3, 3), dtype="f32").source
+    module = reorder_module(li.layout("oihw"), li.layout("onednn:OIhw16i16o"), (1376, 1360, 3, 3), "f32")
+    _, long = lower_to_c(module, Target(vector_bytes=64, panels=True))
     assert definitions(long) == ["reorder_0", "reorder_1", "reorder"]
     first, second = compilation_units(long, 2)
     assert {*definitions(first), *definitions(second)} == {"reorder_0", "reorder_1", "reorder"}

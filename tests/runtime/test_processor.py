@@ -34,6 +34,10 @@ AMD = "vendor_id\t: AuthenticAMD\ncpu family\t: "
         (f"{FLAGS}\n{AMD}25", None, Processor(64, 64, True, ZEN_4)),
         (f"{FLAGS}\n{AMD}25", "0", Processor(64, 64, False, ZEN_4)),
         (f"x86_64\nflags: avx2\n{AMD}25", None, Processor(64, 32, True, ZEN_3)),
+        (f"x86_64\nflags: avx2\n{AMD}25\nmodel\t\t: 1", None, Processor(64, 32, True, ZEN_3)),
+        (f"x86_64\nflags: avx2\n{AMD}25\nmodel\t\t: 17", None, Processor(64, 32, True, ZEN_4)),
+        (f"x86_64\nflags: avx2\n{AMD}25\nmodel\t\t: 80", None, Processor(64, 32, True, ZEN_3)),  # of notebooks
+        (f"x86_64\nflags: avx2\n{AMD}25\nmodel\t\t: 97", None, Processor(64, 32, True, ZEN_4)),  # of desktops
         (f"{FLAGS}\n{AMD}26", None, Processor(64, 64, False, ICE_LAKE)),  # Zen 5
         (f"{FLAGS}\n{AMD}26", "1", Processor(64, 64, True, ICE_LAKE)),
         (f"x86_64\nflags: avx2\n{AMD}23", None, Processor(64, 32, True, ZEN_3)),  # Zen 1 and 2
