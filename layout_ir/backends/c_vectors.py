@@ -127,6 +127,10 @@ class VectorRules:
         self._ask_ahead(op, "")
         if self._printer.uses.count(op.result):
             place = self._place(op, op.base, list(op.indices))
+            if self._is_stored_in_part(op):  # from where it is: in a variable it would first go to the stack
+                kind = self.type_name(op, op.result.type)
+                self._printer.bind(op.result, Expression(f"*(const {kind}_unaligned *){place}"))
+                return
             self._define(op, op.result, lambda name: f"*(const {name}_unaligned *){place}")
 
     @print_operation.register
@@ -236,13 +240,23 @@ class VectorRules:
     @print_operation.register
     def _(self, op: vector.MaskedStoreOp) -> None:
         self.type_name(op, op.value_to_store.type)
-        vector_bytes = lane_count(op.value_to_store.type) * self._element_bytes(op.value_to_store.type)
-        has_mask = constant_mask(op.mask) is None and vector_bytes == MASKED_BYTES
+        has_mask = self._has_mask(op)
         self._printer.prelude.parts |= has_mask
         self._ask_ahead(op, ", 1")
         store = "LAYOUT_STORE_PART" if has_mask else "memcpy"
         for lane, place, size in self._pieces(op, str(self._printer.operands(op)[-1])):
             self._printer.line(f"{store}({place}, {lane}, {size});")
+
+    def _has_mask(self, op: vector.MaskedStoreOp) -> bool:
+        vector_bytes = lane_count(op.value_to_store.type) * self._element_bytes(op.value_to_store.type)
+        return constant_mask(op.mask) is None and vector_bytes == MASKED_BYTES
+
+    def _is_stored_in_part(self, op: vector.LoadOp) -> bool:
+        """Whether all that comes of a load is a masked store that nothing but its mask lies before."""
+        store = op.next_op.next_op if isinstance(op.next_op, vector.CreateMaskOp) else None
+        if not isinstance(store, vector.MaskedStoreOp) or store.value_to_store is not op.result:
+            return False
+        return self._printer.uses.count(op.result) == 1 and self._has_mask(store)
 
     def _ask_ahead(self, op: vector.LoadOp | vector.StoreOp | vector.MaskedStoreOp, near: str) -> None:
         """What an access asks for, with the arguments `near` unless it is to come into a further cache."""

@@ -10,6 +10,7 @@ from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tiling import TOLERATED_OVERLAP, Tile, walked_cells
+from layout_ir.lowering.cached_orders import Order
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.request_model import PAGE_LINES
@@ -17,7 +18,7 @@ from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_s
 from layout_ir.lowering.shared_loops import parallel
 from layout_ir.lowering.source_prefetching import with_prefetching
 from layout_ir.lowering.tile_choice import PLACES_OF_SET
-from layout_ir.lowering.tile_order import Order, order_of_tiles
+from layout_ir.lowering.tile_order import order_of_tiles
 
 KEPT_BYTES = 192 << 10
 """Lines of the source that a near cache keeps beside all else, in bytes."""

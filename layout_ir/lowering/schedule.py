@@ -151,10 +151,13 @@ def choose_schedule(target: Target, element_bytes: int, cells: int, elements: in
     streams = streams and target.vector_bytes == LINE_BYTES
     vector_bytes = target.vector_bytes
     is_large = elements * element_bytes >= stream_bytes
+    register_lanes = target.register_bytes // element_bytes if target.register_bytes < vector_bytes else 0
+    if register_lanes:  # each of a line's registers asks for all of it
+        processor = replace(processor, asks_times=max(processor.asks_times // 2, 1))
     return Schedule(
         lanes=vector_bytes // element_bytes,
         segment=SEGMENT_BYTES // element_bytes,
-        register_lanes=target.register_bytes // element_bytes if target.register_bytes < vector_bytes else 0,
+        register_lanes=register_lanes,
         cells=cells,
         streams=streams,
         narrows=not streams and cells * element_bytes < stream_bytes and vector_bytes == LINE_BYTES,

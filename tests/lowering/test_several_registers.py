@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 from xdsl.context import Context
 
 from layout_ir.api import layout
+from layout_ir.layouts.layout import Layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.processor_families import ZEN_3, ZEN_4
@@ -101,6 +103,36 @@ def test_tiles_in_the_caches_are_of_single_registers_but_where_halves_of_lines_w
     text = explained(HALVES, *layouts, shape, dtype)
     assert f"{tile}: " in text
     assert loops in text
+
+
+PITCHED = layout("strided", strides=(64 * 56 * 120, 56 * 120, 120, 1))
+
+
+def most_asked(target: Target, source: Layout, destination: str, dtype: str) -> int:
+    """How often in a row the loads of a kernel ask for the same line."""
+    _, text = lower_to_c(reorder_module(source, layout(destination), PHOTOS, dtype), target)
+    tiles = text.split("_ahead")[0].splitlines()  # before panels ask for the rows of the next one
+    runs = (len(list(run)) for line, run in groupby(tiles) if "__builtin_prefetch(&source" in line)
+    return max(runs, default=0)
+
+
+def test_either_register_of_a_line_asks_for_it() -> None:
+    zen_4 = replace(HALVES, processor=ZEN_4)
+    for target, times in ((zen_4, 2), (replace(zen_4, register_bytes=64), 4)):
+        assert most_asked(target, layout("NCHW"), "NHWC", "f32") == times
+
+
+def test_short_rows_are_asked_for_by_the_panel_before_alone() -> None:
+    assert most_asked(HALVES, PITCHED, "NCHW", "i8") == 0  # of 56 bytes
+    assert most_asked(HALVES, PITCHED, "NCHW", "f16") > 0
+
+
+def test_loads_leave_their_lines_where_only_so_a_line_of_pads_is_stored_in_one_piece() -> None:
+    shape = (153, 35, 56, 56)
+    text = explained(HALVES, "NHWC", "onednn:nChw16c", shape, "f32").split("if the destination does not begin")[0]
+    assert "tile of c_d 2 x b 16: 2 loads, 2 shuffles, 2 stores of up to 16 elements" in text
+    assert "all 2 read the same lines" in text
+    assert "panel of" not in text
 
 
 @pytest.mark.parametrize("shape", [PHOTOS, SMALL, (None, 64, None, None)])

@@ -12,11 +12,12 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
 from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.cached_cycles import cached_cycles, split_share
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_families import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines, of_shorter_tiles
 from layout_ir.lowering.target import Target
-from layout_ir.lowering.tile_choice import cached_cycles, split_share, tile_of
+from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.runtime.module import lower_to_c
 
 LINE = 16

@@ -12,7 +12,10 @@
 // PRELUDE:        __builtin_ia32_storedquqi512_mask(target, *(const loose *)vector, mask);
 // PRELUDE-NEXT: #endif
 // PRELUDE-NEXT: #else
-// PRELUDE-NEXT:   memcpy(target, vector, bytes);
+// PRELUDE-NEXT:   char *to = target;
+// PRELUDE:        if (bytes >= 32)
+// PRELUDE-NEXT:     memcpy(to, from, 32), memcpy(to + bytes - 32, from + bytes - 32, 32);
+// PRELUDE:          to[0] = from[0], to[bytes / 2] = from[bytes / 2], to[bytes - 1] = from[bytes - 1];
 
 // CHECK-LABEL: void part(
 // CHECK:         const int64_t mask = count > 0 ? (count < 16 ? count : 16) : 0;
@@ -25,6 +28,18 @@ func.func @part(%source : memref<64xf32>, %destination : memref<64xf32>, %count 
   %mask = vector.create_mask %count : vector<16xi1>
   vector.maskedstore %destination[%c0], %mask, %line : memref<64xf32>, vector<16xi1>, vector<16xf32>
   vector.maskedstore %destination[%c0], %mask, %line {prefetch = 32 : index} : memref<64xf32>, vector<16xi1>, vector<16xf32>
+  return
+}
+
+// a line of which nothing else is made is stored from where it lies
+// CHECK-LABEL: void part_of_buffer(
+// CHECK-NOT:     line
+// CHECK:         LAYOUT_STORE_PART(&destination[0], &*(const f32x16_unaligned *)&source[count], mask * sizeof(float));
+func.func @part_of_buffer(%source : memref<64xf32>, %destination : memref<64xf32>, %count : index) {
+  %c0 = arith.constant 0 : index
+  %line = vector.load %source[%count] : memref<64xf32>, vector<16xf32>
+  %mask = vector.create_mask %count : vector<16xi1>
+  vector.maskedstore %destination[%c0], %mask, %line : memref<64xf32>, vector<16xi1>, vector<16xf32>
   return
 }
 
