@@ -25,6 +25,7 @@ from layout_ir.backends import expressions
 from layout_ir.backends.c_prelude import MASKED_BYTES
 from layout_ir.backends.constants import integer_value
 from layout_ir.backends.expressions import Expression, Precedence
+from layout_ir.backends.parts_of_lines import stored_in_part
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import constant_mask, is_streaming
 
@@ -127,7 +128,8 @@ class VectorRules:
         self._ask_ahead(op, "")
         if self._printer.uses.count(op.result):
             place = self._place(op, op.base, list(op.indices))
-            if self._is_stored_in_part(op):  # from where it is: in a variable it would first go to the stack
+            store = stored_in_part(op, self._printer.uses)
+            if store is not None and self._has_mask(store):  # in a variable it would first go to the stack
                 kind = self.type_name(op, op.result.type)
                 self._printer.bind(op.result, Expression(f"*(const {kind}_unaligned *){place}"))
                 return
@@ -250,13 +252,6 @@ class VectorRules:
     def _has_mask(self, op: vector.MaskedStoreOp) -> bool:
         vector_bytes = lane_count(op.value_to_store.type) * self._element_bytes(op.value_to_store.type)
         return constant_mask(op.mask) is None and vector_bytes == MASKED_BYTES
-
-    def _is_stored_in_part(self, op: vector.LoadOp) -> bool:
-        """Whether all that comes of a load is a masked store that nothing but its mask lies before."""
-        store = op.next_op.next_op if isinstance(op.next_op, vector.CreateMaskOp) else None
-        if not isinstance(store, vector.MaskedStoreOp) or store.value_to_store is not op.result:
-            return False
-        return self._printer.uses.count(op.result) == 1 and self._has_mask(store)
 
     def _ask_ahead(self, op: vector.LoadOp | vector.StoreOp | vector.MaskedStoreOp, near: str) -> None:
         """What an access asks for, with the arguments `near` unless it is to come into a further cache."""

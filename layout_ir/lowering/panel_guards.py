@@ -29,7 +29,7 @@ from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, axes_of_tile
-from layout_ir.lowering.several_registers import takes_many_registers
+from layout_ir.lowering.several_registers import counts_dear_shuffles, takes_many_registers
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long, is_as_large
 from layout_ir.lowering.whole_units import line_products, rest_of_division
@@ -176,7 +176,9 @@ class PanelGuards:
 
     def _products_beside(self, panel: Panel) -> list[int] | None:
         """What `_line_products` has; None also where several registers a vector make panels of one run pay."""
-        return None if self.schedule.register_lanes and not panel.rows else self._line_products
+        tile = None if panel.rows else tile_of(self.group.main, self.schedule, self.buffers.source_size)
+        is_dear = tile is not None and counts_dear_shuffles(tile, self.schedule)
+        return None if is_dear else self._line_products
 
     @cached_property
     def _line_products(self) -> list[int] | None:

@@ -75,8 +75,10 @@ class PanelPrefetching:
         On Zen 4 without its vectors of 64 bytes rows of 56 bytes, 120 bytes apart, are copied 1.3 times as fast if
         their tiles ask for nothing else, 18 other copies of rows of 12 to 60 elements 1.01 times (0.86 to 1.15).
         """
+        if not self.schedule.register_lanes or self.schedule.preferences.prefetch_tiles:
+            return False
         length = source_rows(self.panel).length
-        is_short = not is_symbolic(length) and length < self.schedule.lanes and bool(self.schedule.register_lanes)
+        is_short = not is_symbolic(length) and length < self.schedule.lanes
         return is_short and is_copy(tile.network) and asked_rows(self.panel, self.walk, self.schedule) is not None
 
     def _step_ahead(self, region: int) -> LoopLevel:

@@ -23,11 +23,17 @@ def takes_many_registers(tile: Tile, schedule: Schedule) -> bool:
 
 def shuffles_less(filling: Tile, tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile that fills panels takes clearly fewer dear shuffles than one that writes whole lines."""
-    lanes = schedule.register_lanes
-    if _registers(tile, schedule) * lanes <= schedule.processor.dear_elements:
+    if not counts_dear_shuffles(tile, schedule):
         return False
+    lanes = schedule.register_lanes
     less, more = (dear_shuffles(one.network, lanes) * lanes / one.elements for one in (filling, tile))
     return more - less >= FEWER_DEAR_SHUFFLES
+
+
+def counts_dear_shuffles(tile: Tile, schedule: Schedule) -> bool:
+    """Whether a tile keeps so many elements in several registers a vector that dear shuffles between them matter."""
+    lanes = schedule.register_lanes
+    return lanes > 0 and _registers(tile, schedule) * lanes > schedule.processor.dear_elements
 
 
 def _registers(tile: Tile, schedule: Schedule) -> int:

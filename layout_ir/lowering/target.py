@@ -69,8 +69,8 @@ class Machine:
     """
     Width of the vector registers: 16, 32 or 64.
 
-    Where it is less than that of the vectors, these take several registers each, and only copies past the caches go
-    through them: others go through vectors of one register.
+    Where it is less than that of the vectors, these take several registers each. Copies past the caches go through
+    them; others mostly go through vectors of one register.
     """
 
     team: int = 2

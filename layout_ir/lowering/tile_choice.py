@@ -55,7 +55,7 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     copy = _copy_by_lines(box, schedule)
     if copy is not None and not any(axis.extent % steps for axis, steps in zip(box.axes, copy.extents, strict=True)):
         return copy
-    wide = _whole_lines(box, schedule, source_size)
+    wide = _wide_tile(box, schedule, source_size)
     if wide is not None and loose_pads(box, wide):
         wide = choose_tile(box, schedule.lanes, source_size, schedule.segment)  # by which the box was cut
     if wide is None or not schedule.narrows:
@@ -63,9 +63,9 @@ def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     return cached_tile(box, wide, schedule, source_size)
 
 
-def _whole_lines(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
+def _wide_tile(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """
-    The tile whose vectors are whole lines.
+    The tile of vectors as long as the schedule's, which are whole lines but for processors of short ones.
 
     Registers of half a line load what a line of pads begins with, but do not store it in one piece: where loads that
     keep to their lines are so short, others are better. On Zen 4 without its vectors of 64 bytes NHWC to nChw16c of 35
@@ -89,7 +89,8 @@ def _whole_lines(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     if not (schedule.keeps_to_lines and schedule.register_lanes) or _is_of_lines(tile, schedule.lanes):
         return tile
     other = chosen(keeps_to_lines=False)
-    return other if _is_of_lines(other, schedule.lanes) else tile
+    is_better = other is not None and _is_of_lines(other, schedule.lanes) and not loose_pads(box, other)
+    return other if is_better else tile
 
 
 def _is_of_lines(tile: Tile | None, lanes: int) -> bool:

@@ -60,6 +60,7 @@ VECTOR_VARIANTS = (
     ZEN_3_PANELS,
     replace(ZEN_3_PANELS, panels=False),
     replace(ZEN_3_PANELS, register_bytes=16),
+    Variant(64, processor=ZEN_4, register_bytes=32),
 )
 
 

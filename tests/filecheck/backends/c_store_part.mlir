@@ -43,6 +43,19 @@ func.func @part_of_buffer(%source : memref<64xf32>, %destination : memref<64xf32
   return
 }
 
+// but not within one buffer, where parts of it may be written before all are read
+// CHECK-LABEL: void part_within_buffer(
+// CHECK:         const f32x16 line = *(const f32x16_unaligned *)&source[0];
+// CHECK:         LAYOUT_STORE_PART(&source[8], &line, mask * sizeof(float));
+func.func @part_within_buffer(%source : memref<64xf32>, %count : index) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %line = vector.load %source[%c0] : memref<64xf32>, vector<16xf32>
+  %mask = vector.create_mask %count : vector<16xi1>
+  vector.maskedstore %source[%c8], %mask, %line : memref<64xf32>, vector<16xi1>, vector<16xf32>
+  return
+}
+
 // vectors of other sizes, and masks that are known, go on as before
 // CHECK-LABEL: void short_part(
 // CHECK:         memcpy(&destination[0], &line, mask * sizeof(float));
