@@ -13,7 +13,7 @@ import layout_ir as li
 from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.target import Target
-from layout_ir.runtime.compiler import VECTOR_VARIABLE
+from layout_ir.runtime.compiler import VECTOR_VARIABLE, register_bytes
 from layout_ir.runtime.module import lower_to_c
 from layout_ir.runtime.sized_kernel import SizedKernel
 
@@ -32,7 +32,7 @@ LOOKS = re.compile(r"h_w < 256 && \(h_w \+ 63\) % 64 < 32")
 ])  # fmt: skip
 def test_images_of_every_length(names: tuple[str, str], channels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = sized_kernel(names, channels, monkeypatch)
-    assert LOOKS.search(kernel.source)
+    assert bool(LOOKS.search(kernel.source)) == (register_bytes() == 64)  # halves of lines are usual for shorter ones
     for pixels in PIXELS:
         check(kernel, names, (3, channels, 1, pixels))
 
