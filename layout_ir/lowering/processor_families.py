@@ -132,6 +132,6 @@ MODELS = {
     GRANITE_RAPIDS: _GRANITE_RAPIDS,
     # other numbers for what Zen 4 asks for made no difference there
     ZEN_3: _ZEN_4,
-    ZEN_4: replace(_ZEN_4, most_registers=150, dear_elements=640),
+    ZEN_4: replace(_ZEN_4, dear_elements=640),
 }
 """The families by name."""

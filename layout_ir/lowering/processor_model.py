@@ -139,14 +139,6 @@ class ProcessorModel(RequestModel):
     halves are as good as they seem.
     """
 
-    most_registers: int = 100
-    """
-    Registers of half a line that a tile of whole lines may keep, above which panels are faster.
-
-    Measured on Zen 3. On Zen 4 without its vectors of 64 bytes tiles of 132 and 148 are 1.2 to 1.8 times as fast, as
-    matrices of bytes and filters of f32 are transposed by, and those of 162 half as fast.
-    """
-
     dear_elements: int = 0
     """
     Elements that such a tile may keep in registers, below which dear shuffles are no reason for panels.
