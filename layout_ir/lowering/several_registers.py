@@ -20,12 +20,12 @@ On Zen 4 without its vectors of 64 bytes tiles of 132 and 148 are 1.1 to 1.6 tim
 as fast; but C compilers take 1.1 to 2.7 seconds for them.
 """
 
-LONG_TILE = 1024
+LONG_TILE = 512
 """
 Elements of a tile above which dear shuffles are counted in any case.
 
-Filters of 3 x 3 go up to 1.3 times as fast by tiles of 2304 on Zen 4 without its vectors of 64 bytes, but take 1.5
-seconds to compile, and 0.2 to 0.4 by panels.
+Filters of 3 x 3 go up to 1.3 times as fast by tiles of 1024 and 2304 on Zen 4 without its vectors of 64 bytes, but
+take 1.5 seconds to compile, and 0.2 to 0.4 by panels.
 """
 
 FEWER_DEAR_SHUFFLES = 0.7
