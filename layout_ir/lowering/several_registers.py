@@ -34,7 +34,8 @@ FEWER_DEAR_SHUFFLES = 0.7
 
 def takes_many_registers(tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile keeps so many registers at a time that most of them are written to memory and read again."""
-    return schedule.register_lanes > 0 and _registers(tile, schedule) > MOST_REGISTERS
+    lanes = schedule.register_lanes
+    return lanes > 0 and most_registers(tile.network, schedule.lanes, lanes) > MOST_REGISTERS
 
 
 def shuffles_less(filling: Tile, tile: Tile, schedule: Schedule) -> bool:
@@ -48,10 +49,5 @@ def shuffles_less(filling: Tile, tile: Tile, schedule: Schedule) -> bool:
 
 def counts_dear_shuffles(tile: Tile, schedule: Schedule) -> bool:
     """Whether a tile keeps so many elements in several registers a vector that dear shuffles between them matter."""
-    lanes = schedule.register_lanes
-    is_few = tile.elements <= LONG_TILE and _registers(tile, schedule) * lanes <= schedule.processor.dear_elements
-    return lanes > 0 and not is_few
-
-
-def _registers(tile: Tile, schedule: Schedule) -> int:
-    return most_registers(tile.network, schedule.lanes, schedule.register_lanes)
+    are_many = tile.network.most_live * schedule.lanes > schedule.processor.dear_elements
+    return schedule.register_lanes > 0 and (are_many or tile.elements > LONG_TILE)
