@@ -108,7 +108,7 @@ def order_of_half_lines(box: Box, tile: Tile, schedule: Schedule, along_destinat
     reading, writing = box.axes[along_destination], box.axes[along_source]
     block = (schedule.block_tiles, schedule.block_tiles)
     page = PAGE_LINES * schedule.lanes
-    if all(_crowd(stride, schedule.lanes) for stride in (reading.source_stride, writing.destination_stride)):
+    if all(crowd(stride, schedule.lanes) for stride in (reading.source_stride, writing.destination_stride)):
         return Order(along_source, along_destination, block)
     places = schedule.processor.set_places or PLACES_OF_SET
     read, written = (schedule.block_tiles * tile.extents[i] for i in (along_destination, along_source))
@@ -120,7 +120,7 @@ def order_of_half_lines(box: Box, tile: Tile, schedule: Schedule, along_destinat
     return Order(along_destination, along_source, block)
 
 
-def _crowd(stride: int, lanes: int) -> bool:
+def crowd(stride: int, lanes: int) -> bool:
     """Whether lines so far apart, in elements, crowd few sets of a first level cache."""
     return not is_symbolic(stride) and math.gcd(stride, PAGE_LINES * lanes) >= CROWDED_LINES * lanes
 

@@ -141,7 +141,7 @@ class ProcessorModel(RequestModel):
 
     dear_elements: int = 0
     """
-    Elements that such a tile may keep in registers, below which dear shuffles are no reason for panels.
+    Elements that a tile of whole lines may keep in registers of half a line before dear shuffles lead to panels.
 
     On Zen 4 without its vectors of 64 bytes 36 copies whose tiles keep up to 640 are 1.13 times as fast so in the mean,
     0.75 to 1.68 times; of those that keep more, 20 would be 0.92 times as fast, at worst 0.51. Not measured on Zen 3.

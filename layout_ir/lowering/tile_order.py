@@ -12,11 +12,11 @@ from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.tiling import Tile
 from layout_ir.lowering.cached_orders import (
-    CROWDED_LINES,
     MANY_LINES,
     Order,
     are_lines,
     compete,
+    crowd,
     order_of_half_lines,
     order_of_lines,
     order_of_whole_rows,
@@ -32,10 +32,8 @@ COLLIDING_ROWS = 64
 FEW_ROWS = 8
 """Rows of a tile up to which those of a second one have room in the same set."""
 
-
 CROWDED_STREAMED_LINES = 8
-"""The same for lines that bypass the caches."""
-
+"""`CROWDED_LINES` where lines bypass the caches."""
 
 KEPT_LINES = 1024
 """Lines of a matrix that the nearest cache may keep while its transpose is written."""
@@ -43,10 +41,8 @@ KEPT_LINES = 1024
 FOLLOWED_ROWS = 32
 """Rows that a processor reads ahead of by itself."""
 
-
 LONG_ROW_LINES = 2
 """Lines of a row from which on it may be read anywhere: the second one follows the first."""
-
 
 KEPT_ROWS = 256
 """Rows of the source of which a first level cache keeps a line each beside what is written."""
@@ -126,10 +122,9 @@ def _finishes_lines(box: Box, tile: Tile, schedule: Schedule, along_destination:
 def _suits_one_order(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:
     """Whether tiles that follow each other along the source suit the destination as well."""
     if schedule.narrows:
-        page = PAGE_LINES * schedule.lanes
         written = box.axes[along_source].destination_stride
         has_rows = tile.extents[along_destination] >= FEW_ROWS
-        is_crowded = is_symbolic(written) or math.gcd(written, page) >= CROWDED_LINES * schedule.lanes
+        is_crowded = is_symbolic(written) or crowd(written, schedule.lanes)
         writes_lines = not is_crowded and not _leaves_parts(box, tile, schedule)
         return schedule.processor.has_small_sets and has_rows and writes_lines
     if not schedule.prefetches:

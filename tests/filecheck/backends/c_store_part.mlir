@@ -13,9 +13,17 @@
 // PRELUDE-NEXT: #endif
 // PRELUDE-NEXT: #else
 // PRELUDE-NEXT:   char *to = target;
-// PRELUDE:        if (bytes >= 32)
+// PRELUDE-NEXT:   const char *from = vector; {{.*}}
+// PRELUDE-NEXT:   if (bytes >= 32)
 // PRELUDE-NEXT:     memcpy(to, from, 32), memcpy(to + bytes - 32, from + bytes - 32, 32);
-// PRELUDE:          to[0] = from[0], to[bytes / 2] = from[bytes / 2], to[bytes - 1] = from[bytes - 1];
+// PRELUDE-NEXT:   else if (bytes >= 16)
+// PRELUDE-NEXT:     memcpy(to, from, 16), memcpy(to + bytes - 16, from + bytes - 16, 16);
+// PRELUDE-NEXT:   else if (bytes >= 8)
+// PRELUDE-NEXT:     memcpy(to, from, 8), memcpy(to + bytes - 8, from + bytes - 8, 8);
+// PRELUDE-NEXT:   else if (bytes >= 4)
+// PRELUDE-NEXT:     memcpy(to, from, 4), memcpy(to + bytes - 4, from + bytes - 4, 4);
+// PRELUDE-NEXT:   else
+// PRELUDE-NEXT:     to[0] = from[0], to[bytes / 2] = from[bytes / 2], to[bytes - 1] = from[bytes - 1];
 
 // CHECK-LABEL: void part(
 // CHECK:         const int64_t mask = count > 0 ? (count < 16 ? count : 16) : 0;
