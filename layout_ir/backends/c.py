@@ -7,9 +7,7 @@ from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
-from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.utils.target import Target
 
 from layout_ir.backends.c_family import is_flat
@@ -18,6 +16,7 @@ from layout_ir.backends.c_prelude import Prelude
 from layout_ir.backends.c_vocabulary import C_VOCABULARY
 from layout_ir.backends.names import Names
 from layout_ir.backends.uses import called_by, called_functions, is_private, parallel_functions, written_arguments
+from layout_ir.dialects.types import is_buffer
 from layout_ir.errors import LayoutError
 
 
@@ -86,7 +85,7 @@ def _contract(op: func.FuncOp, unit: _Unit) -> list[str]:
     lines = ["/* The buffers must not overlap."]
     for index, argument in enumerate(op.body.blocks[0].args):
         name = names.fresh(argument.name_hint, f"arg{index}")
-        if isa(kind := argument.type, MemRefType[Attribute]):
+        if is_buffer(kind := argument.type):
             count = kind.element_count() if kind.has_static_shape() else "any number of"
             lines.append(f" * {name}: {count} elements of {kind.element_type}")
     return [*lines, " */"]
@@ -98,7 +97,7 @@ def is_lowered(module: ModuleOp) -> bool:
         arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
         for value in (*op.results, *arguments):
             kind = value.type
-            if isinstance(kind, TensorType) or (isa(kind, MemRefType[Attribute]) and not is_flat(kind)):
+            if isinstance(kind, TensorType) or (is_buffer(kind) and not is_flat(kind)):
                 return False
         if op.name.startswith("layout."):
             return False

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     NoneAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from layout_ir.backends import arithmetic, expressions
 from layout_ir.backends.constants import integer_value
@@ -25,6 +24,7 @@ from layout_ir.backends.expressions import Expression, Precedence
 from layout_ir.backends.names import Names, Vocabulary
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import Uses, read_can_move
+from layout_ir.dialects.types import is_buffer
 from layout_ir.errors import LayoutError
 
 _LONGEST_FOLDED = 72
@@ -42,7 +42,7 @@ def is_flat(buffer: MemRefType[Attribute]) -> bool:
 @cache  # asked for every access
 def _flat_element(buffer: Attribute) -> Attribute | None:
     """The element type of a flat buffer."""
-    return buffer.element_type if isa(buffer, MemRefType[Attribute]) and is_flat(buffer) else None
+    return buffer.element_type if is_buffer(buffer) and is_flat(buffer) else None
 
 
 class FamilyPrinter(ABC):

@@ -8,7 +8,6 @@ from typing import cast
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import FloatAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from layout_ir.backends import expressions
 from layout_ir.backends.c_family import Count, FamilyPrinter
@@ -21,6 +20,7 @@ from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import Uses, is_private, is_streaming
+from layout_ir.dialects.types import is_buffer
 from layout_ir.lowering.loop_builder import NO_WAIT
 from layout_ir.lowering.private_functions import NO_INLINE
 
@@ -215,7 +215,7 @@ class CPrinter(FamilyPrinter):
         self.line(f"memcpy({self.expression(op.destination)}, {self.expression(op.source)}, {size});")
 
     def _count(self, op: Operation, kind: Attribute, sizes: Sequence[SSAValue]) -> Expression:
-        assert isa(kind, MemRefType[Attribute])
+        assert is_buffer(kind)
         if kind.has_static_shape():
             return expressions.literal(kind.element_count())
         if not sizes:

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from layout_ir.backends import expressions
 from layout_ir.backends.c_prelude import MASKED_BYTES
@@ -28,6 +27,7 @@ from layout_ir.backends.expressions import Expression, Precedence
 from layout_ir.backends.parts_of_lines import stored_in_part
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import constant_mask, is_streaming
+from layout_ir.dialects.types import is_vector
 
 if TYPE_CHECKING:
     from layout_ir.backends.c import CPrinter
@@ -46,14 +46,14 @@ def _bytes(element: str) -> int:
 
 @cache  # asked for every operation of a tile
 def _element_of(value: Attribute) -> Attribute:
-    assert isa(value, VectorType[Attribute])
+    assert is_vector(value)
     return value.element_type
 
 
 @cache  # asked for every operation of a tile
 def lane_count(value: Attribute) -> int:
     """Lanes of a vector of one dimension, 0 for any other type."""
-    return value.get_shape()[0] if isa(value, VectorType[Attribute]) and value.get_num_dims() == 1 else 0
+    return value.get_shape()[0] if is_vector(value) and value.get_num_dims() == 1 else 0
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from xdsl.dialects import arith, func, gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
-from xdsl.utils.hints import isa
 
 from layout_ir.backends.opencl_printer import accesses
 from layout_ir.backends.opencl_types import element_bytes
+from layout_ir.dialects.types import is_buffer
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.to_device_image_type import is_device_image
 
@@ -118,7 +118,7 @@ class _Tracer:
     def new(self, value: SSAValue, default: str) -> int:
         """The number of a new buffer."""
         kind = value.type
-        if not isa(kind, MemRefType[Attribute]) or not kind.has_static_shape():
+        if not is_buffer(kind) or not kind.has_static_shape():
             raise LayoutError(f"opencl: expected buffers of known size between kernels, got {kind}")
         name, number = value.name_hint or default, 0
         while (candidate := f"{name}_{number}" if number else name) in self.names:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith, func, gpu, memref, scf
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, MemRefType, i1
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from layout_ir.backends.c_family import Count, FamilyPrinter
 from layout_ir.backends.expressions import Expression
@@ -18,6 +17,7 @@ from layout_ir.backends.opencl_types import UNSIGNED, bits_literal, element_byte
 from layout_ir.backends.opencl_vectors import VectorRules
 from layout_ir.backends.opencl_vocabulary import OPENCL_VOCABULARY
 from layout_ir.backends.uses import Uses
+from layout_ir.dialects.types import is_buffer
 from layout_ir.lowering.to_device_image_type import is_device_image
 
 _LINE_LENGTH = 100
@@ -53,7 +53,7 @@ class OpenCLPrinter(FamilyPrinter):
     def print_kernel(self, op: gpu.FuncOp) -> None:
         """A kernel's definition; raises `LayoutError` for what OpenCL C has not."""
         body = op.body.blocks[0]
-        self.index_type = index_type([kind for kind in op.function_type.inputs if isa(kind, MemRefType[Attribute])])
+        self.index_type = index_type([kind for kind in op.function_type.inputs if is_buffer(kind)])
         self.uses = Uses(cast("func.FuncOp", op), ())  # both have a body
         self.names = Names(self.vocabulary, [op.sym_name.data])
         parameters = [self._parameter(op, argument, f"arg{i}") for i, argument in enumerate(body.args)]
@@ -81,7 +81,7 @@ class OpenCLPrinter(FamilyPrinter):
             if reads and writes:
                 raise self.refuse(op, f"expected an image that is read or written, not both: {name}")
             return f"__{'write' if writes else 'read'}_only image2d_t {name}"
-        if isa(kind, MemRefType[Attribute]):
+        if is_buffer(kind):
             return f"__global {'' if writes else 'const '}{self.element_type(op, kind)} *restrict {name}"
         return f"{self.scalar_type(kind)} {name}"
 

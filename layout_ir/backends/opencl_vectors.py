@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from layout_ir.backends import expressions
 from layout_ir.backends.expressions import Expression
@@ -16,6 +15,7 @@ from layout_ir.backends.opencl_shuffles import MOST_LANES
 from layout_ir.backends.opencl_types import bits_literal
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.dialects.aligned import ALIGNED
+from layout_ir.dialects.types import is_vector
 from layout_ir.lowering.to_device_image_type import is_device_image
 from layout_ir.lowering.to_device_staging import is_local
 
@@ -43,7 +43,7 @@ class VectorRules:
 
     def type_name(self, op: Operation, value: Attribute) -> str:
         """A vector's type; raises `LayoutError` unless it has one dimension of a power of two of lanes, up to 64."""
-        if not isa(value, VectorType[Attribute]) or value.get_num_dims() != 1 or value.get_shape()[0] not in LANES:
+        if not is_vector(value) or value.get_num_dims() != 1 or value.get_shape()[0] not in LANES:
             raise self._printer.refuse(op, f"expected a vector of a power of two of lanes up to 64, got {value}")
         return self._printer.shuffles.type_name(self._printer.scalar_type(value.element_type), value.get_shape()[0])
 
@@ -66,7 +66,7 @@ class VectorRules:
         return expressions.add(self._printer.expression(base), self._printer.expression(indices[0])).text
 
     def _check_pixel(self, op: Operation, kind: Attribute) -> None:
-        if not isa(kind, VectorType[Attribute]) or tuple(kind.get_shape()) != (4,):
+        if not is_vector(kind) or tuple(kind.get_shape()) != (4,):
             raise self._printer.refuse(op, f"expected a pixel of 4 lanes, got {kind}")
 
     @print_operation.register
@@ -163,7 +163,7 @@ class VectorRules:
 
 def lane_count(value: SSAValue) -> int:
     """Lanes of a vector of one dimension."""
-    assert isa(value.type, VectorType[Attribute])
+    assert is_vector(value.type)
     return value.type.get_shape()[0]
 
 

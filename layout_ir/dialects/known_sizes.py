@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.memref import AllocOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from layout_ir.dialects.sizes import FunctionSizes
-from layout_ir.dialects.types import Stored, stored_type, with_shape
+from layout_ir.dialects.types import Stored, is_buffer, stored_type, with_shape
 from layout_ir.errors import LayoutError, nearest
 from layout_ir.layouts.layout import whole_number, whole_numbers
 
@@ -57,7 +56,7 @@ def with_sizes(module: ModuleOp, name: str, given: Sizes) -> ModuleOp:
         extents = {dim: sizes[size.name] for dim, size in table.of(value).items()}
         kinds[value] = with_shape(stored_type(value.type), extents)
     for value, kind in kinds.items():
-        if isinstance(value.owner, AllocOp) and isa(kind, MemRefType[Attribute]):
+        if isinstance(value.owner, AllocOp) and is_buffer(kind):
             Rewriter.replace_op(value.owner, AllocOp([], [], kind, value.owner.alignment))
         else:
             Rewriter.replace_value_with_new_type(value, kind)

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     StridedLayoutAttr,
     TensorType,
+    VectorType,
     bf16,
     f16,
     f32,
@@ -58,6 +59,16 @@ _FLOAT_TYPES: dict[str, TypeAttribute] = {"f64": f64, "f32": f32, "f16": f16, "b
 def is_tensor(attribute: Attribute) -> TypeIs[TensorType[Attribute]]:
     """Whether a type is a ranked tensor."""
     return isinstance(attribute, TensorType)
+
+
+def is_buffer(attribute: Attribute) -> TypeIs[MemRefType[Attribute]]:
+    """Whether a type is a ranked memref; xDSL's `isa` takes 50 times as long as it looks at the element type again."""
+    return isinstance(attribute, MemRefType)
+
+
+def is_vector(attribute: Attribute) -> TypeIs[VectorType[Attribute]]:
+    """Whether a type is a vector."""
+    return isinstance(attribute, VectorType)
 
 
 def is_stored(attribute: Attribute) -> TypeIs[Stored]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, MemRefType
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -25,9 +24,8 @@ from xdsl.interpreters.arith import ArithFunctions
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
 from xdsl.utils.exceptions import InterpretationError
-from xdsl.utils.hints import isa
 
-from layout_ir.dialects.types import element_type_of
+from layout_ir.dialects.types import element_type_of, is_vector
 from layout_ir.interpreter.bits import bits_dtype, bits_of
 from layout_ir.layouts.element_type import ElementType, element_type
 
@@ -41,7 +39,7 @@ _DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv, AffineBin
 
 def scalar_type(kind: Attribute) -> ElementType:
     """The element type of a vector or of a scalar; an index counts as 64 bits."""
-    element = kind.element_type if isa(kind, VectorType[Attribute]) else kind
+    element = kind.element_type if is_vector(kind) else kind
     return element_type("i64") if isinstance(element, IndexType) else element_type_of(element)
 
 
@@ -56,7 +54,6 @@ def check_access(op: Operation, buffer: Bits, indices: tuple[int, ...], lanes: i
         )
 
 
-@lru_cache(maxsize=4096)
 def dividends(expressions: AffineMap) -> tuple[AffineExpr, ...]:
     """The left operands of all divisions in a map."""
     return tuple(
@@ -71,11 +68,18 @@ def dividends(expressions: AffineMap) -> tuple[AffineExpr, ...]:
 class AffineIndexFunctions(AffineFunctions):
     """Index arithmetic that refuses what C's `/` and `%` would get wrong."""
 
+    def __init__(self) -> None:
+        # by the identity of attributes, as a hash is made anew every time: they live as long as what is interpreted
+        self._dividends: dict[int, tuple[AffineExpr, ...]] = {}
+
     @impl(affine.ApplyOp)
     def run_apply(self, interpreter: Interpreter, op: affine.ApplyOp, args: tuple[Any, ...]) -> PythonValues:
-        expressions = op.map.data
+        attribute = op.map
+        expressions = attribute.data
         dims, symbols = list(args[: expressions.num_dims]), list(args[expressions.num_dims :])
-        for dividend in dividends(expressions):
+        if (known := self._dividends.get(id(attribute))) is None:
+            known = self._dividends[id(attribute)] = dividends(expressions)
+        for dividend in known:
             if (value := dividend.eval(dims, symbols)) < 0:
                 raise InterpretationError(
                     f"{op.name}: expected a dividend that is not negative, got {dividend} = {value}"

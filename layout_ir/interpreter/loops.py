@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
+from layout_ir.dialects.types import is_buffer
 from layout_ir.errors import LayoutError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _view(buffer: npt.NDArray[Any], kind: Attribute) -> npt.NDArray[Any]:
     from layout_ir.dialects.types import element_type_of
     from layout_ir.interpreter.bits import bits_dtype
 
-    if not isa(kind, MemRefType[Attribute]) or (not kind.has_static_shape() and kind.get_num_dims() > 1):
+    if not is_buffer(kind) or (not kind.has_static_shape() and kind.get_num_dims() > 1):
         raise LayoutError(f"expected a function of memrefs with static shapes, or flat ones, got one of type {kind}")
     shape = kind.get_shape() if kind.has_static_shape() else (buffer.size,)
     element, size = element_type_of(kind), math.prod(shape)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import VectorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
-from xdsl.utils.hints import isa
 
 from layout_ir.dialects.aligned import ALIGNED
+from layout_ir.dialects.types import is_vector
 from layout_ir.interpreter.bits import bits_dtype
 from layout_ir.interpreter.loop_functions import Bits, check_access, scalar_type
 
 
 def lanes_of(kind: Attribute) -> int:
     """Number of lanes of a 1-D vector type."""
-    assert isa(kind, VectorType[Attribute])
+    assert is_vector(kind)
     (lanes,) = kind.get_shape()
     return lanes
 
@@ -37,6 +36,10 @@ def _row(buffer: Bits, indices: tuple[int, ...]) -> Bits:
 @register_impls
 class VectorFunctions(InterpreterFunctions):
     """1-D vectors: loads, stores, permutations."""
+
+    def __init__(self) -> None:
+        # by the identity of attributes, which live as long as what is interpreted
+        self._masks: dict[int, tuple[Bits, Bits]] = {}
 
     @impl(vector.LoadOp)
     def run_load(self, interpreter: Interpreter, op: vector.LoadOp, args: PythonValues) -> PythonValues:
@@ -92,10 +95,14 @@ class VectorFunctions(InterpreterFunctions):
 
     @impl(vector.ShuffleOp)
     def run_shuffle(self, interpreter: Interpreter, op: vector.ShuffleOp, args: PythonValues) -> PythonValues:
+        attribute = op.mask
+        if (known := self._masks.get(id(attribute))) is None:
+            mask = np.array(attribute.get_values())
+            known = self._masks[id(attribute)] = mask, mask < 0
+        mask, is_poison = known
         both = np.concatenate(args)
-        mask = np.array(op.mask.get_values())
         result = both[mask]
-        result[mask < 0] = ~both.dtype.type(0)  # poison: any value would do
+        result[is_poison] = ~both.dtype.type(0)  # any value would do
         return (result,)
 
     @impl(vector.BitcastOp)

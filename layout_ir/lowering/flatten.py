@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
-from xdsl.utils.hints import isa
 
 from layout_ir.dialects.nested import nested
 from layout_ir.dialects.ops import CastOp, CopyOp, StorageOp
+from layout_ir.dialects.types import is_buffer
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.size_arguments import SizeArguments
 from layout_ir.lowering.to_device_image_type import is_device_image
@@ -36,7 +36,7 @@ def _flattened(attribute: Attribute) -> Attribute:
     if isinstance(attribute, FunctionType):
         inputs, outputs = (map(flattened, types) for types in (attribute.inputs, attribute.outputs))
         return FunctionType.from_lists(list(inputs), list(outputs))
-    if not isa(attribute, MemRefType[Attribute]):
+    if not is_buffer(attribute):
         return attribute
     if is_device_image(attribute):
         return attribute
@@ -103,5 +103,5 @@ class FlattenPass(ModulePass):
             raise PassFailedException(f"layout-flatten: {error}") from None
         for operation in operations:
             # a storage of what is flat already, or another name for it
-            if isinstance(operation, (StorageOp, CastOp)) and isa(operation.source.type, MemRefType[Attribute]):
+            if isinstance(operation, (StorageOp, CastOp)) and is_buffer(operation.source.type):
                 Rewriter.replace_op(operation, [], [operation.source])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IndexType, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IndexType, IntegerAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
-from xdsl.utils.hints import isa
 
 from layout_ir.dialects.nested import nested
 from layout_ir.dialects.sizes import DIMS
-from layout_ir.dialects.types import index_map_of, stored_type, unknown_dims
+from layout_ir.dialects.types import index_map_of, is_buffer, stored_type, unknown_dims
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.extent_values import allocated_extents
 from layout_ir.lowering.quantities import Quantities
@@ -32,7 +31,7 @@ class SizeArguments:
         kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
         calls = (op for op in operations if isinstance(op, CallOp) and not _needs_no_sizes(op))
         for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
-            if isa(kind, MemRefType[Attribute]) and unknown_dims(kind):
+            if is_buffer(kind) and unknown_dims(kind):
                 raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")
 
     def add(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import affine, arith, vector
@@ -33,7 +34,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
-from layout_ir.layouts.network_registers import registers_taken
+from layout_ir.dialects.nested import nested
+from layout_ir.dialects.types import is_vector
+from layout_ir.layouts.network_registers import Part, mixtures
 from layout_ir.lowering.constants import repeated
 from layout_ir.lowering.target import VECTOR_WIDTHS
 
@@ -60,7 +63,7 @@ class SplitVectorsPass(ModulePass):
                 f"{self.name}: expected register-bytes to be one of {expected}, got {self.register_bytes}"
             )
         splitter = _Splitter(self.register_bytes)
-        for operation in list(op.walk()):
+        for operation in nested(op):
             splitter.split(operation)
         splitter.erase_unused()
 
@@ -81,7 +84,7 @@ class Registers:
 @cache  # asked for every operation of a tile
 def registers_of(kind: Attribute, register_bytes: int) -> Registers:
     """The registers that a vector takes; one, of its own type, where it does not fill several."""
-    assert isa(kind, VectorType[Attribute])
+    assert is_vector(kind)
     element = kind.element_type
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) and kind.get_num_dims() == 1 else 0
     count, rest = divmod(kind.get_shape()[0] * bits, 8 * register_bytes) if bits >= 8 else (1, 0)
@@ -90,29 +93,40 @@ def registers_of(kind: Attribute, register_bytes: int) -> Registers:
     return Registers(count, VectorType(element, [kind.get_shape()[0] // count]))
 
 
+_Shuffle = tuple[int, int, int]
+"""The identity of a mask, elements of the registers that it takes lanes from, and of those that they go to."""
+
+
 @dataclass
 class _Splitter:
     """The vectors of a module that were taken apart."""
 
     register_bytes: int
     _parts: dict[SSAValue, Vectors] = field(default_factory=dict[SSAValue, Vectors])
+    _mixtures: dict[tuple[int, int, int], tuple[Part, ...]] = field(
+        default_factory=dict[tuple[int, int, int], tuple[Part, ...]]
+    )
+    _kinds: dict[int, Registers] = field(default_factory=dict[int, Registers])
+    """By the identity of attributes, as a hash is made anew every time: they live as long as the module."""
     _left: list[Operation] = field(default_factory=list[Operation])
     """Operations in place of which there are others; some are still used as a whole."""
 
     def split(self, op: Operation) -> None:
         """One operation, after those that make its operands."""
-        match op:
-            case vector.LoadOp() if any(isinstance(use.operation, TAKEN_APART) for use in op.result.uses):
-                self._replace(op, self._loads(op))
-            case vector.StoreOp() if op.vector in self._parts:
-                self._store(op, self._parts[op.vector])
+        kind = type(op)  # not by patterns: a tile has thousands, and abstract classes answer slowly
+        if kind is vector.ShuffleOp:
+            self._replace(op, self._shuffles(cast(vector.ShuffleOp, op)))
+        elif kind is vector.LoadOp:
+            if any(type(use.operation) in TAKEN_APART for use in op.results[0].uses):
+                self._replace(op, self._loads(cast(vector.LoadOp, op)))
+        elif kind is vector.StoreOp:
+            if (parts := self._parts.get(op.operands[0])) is not None:
+                self._store(cast(vector.StoreOp, op), parts)
                 self._left.append(op)
-            case vector.ShuffleOp() if op.v1.type == op.v2.type:
-                self._replace(op, self._shuffles(op))
-            case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
-                self._replace(op, self._constants(op, value))
-            case _:
-                pass
+        elif kind is arith.ConstantOp:
+            constant = cast(arith.ConstantOp, op)
+            if isinstance(value := constant.value, DenseIntOrFPElementsAttr) and value.is_splat():
+                self._replace(op, self._constants(constant, value))
 
     def erase_unused(self) -> None:
         """Erase what was taken apart, or the parts of it that nothing takes where it is still needed as a whole."""
@@ -124,6 +138,12 @@ class _Splitter:
             for one in unused:
                 assert isinstance(one, Operation)
                 Rewriter.erase_op(one)
+
+    def _registers(self, kind: Attribute) -> Registers:
+        """The registers that a vector takes."""
+        if (known := self._kinds.get(id(kind))) is None:
+            known = self._kinds[id(kind)] = registers_of(kind, self.register_bytes)
+        return known
 
     def _replace(self, op: Operation, parts: Vectors) -> None:
         """Remember the parts of the one result of an operation; one part takes its place at once."""
@@ -139,25 +159,28 @@ class _Splitter:
 
     def _loads(self, op: vector.LoadOp) -> Vectors:
         """The loads of the parts, of which the first asks for what the whole one does."""
-        registers = registers_of(op.result.type, self.register_bytes)
+        registers = self._registers(op.result.type)
         if registers.count == 1:
             return ()
         parts: list[SSAValue] = []
         for number in range(registers.count):
-            load = vector.LoadOp(op.base, _place(op, op.indices, number * registers.lanes), registers.kind)
-            load.properties |= op.properties
-            load.attributes |= op.attributes if number == 0 else {}
+            load = vector.LoadOp.create(
+                operands=[op.base, *_place(op, op.indices, number * registers.lanes)],
+                result_types=[registers.kind],
+                properties=dict(op.properties),
+                attributes=dict(op.attributes) if number == 0 else {},
+            )
             parts.append(_insert(op, load, op.result.name_hint))
         return parts
 
     def _store(self, op: vector.StoreOp, parts: Vectors) -> None:
         """The stores of the parts; where both lines that a vector may lie in are asked for, the last asks for its."""
-        lanes = registers_of(op.vector.type, self.register_bytes).lanes
+        lanes = self._registers(op.vector.type).lanes
         attributes = dict(op.attributes)
         both_lines = attributes.pop("both_lines", None) is not None
         for number, part in enumerate(parts):
-            store = vector.StoreOp(part, op.base, _place(op, op.indices, number * lanes))
-            store.properties |= op.properties
+            place = _place(op, op.indices, number * lanes)
+            store = vector.StoreOp.create(operands=[part, op.base, *place], properties=dict(op.properties))
             if number == 0:
                 store.attributes |= attributes
             elif number == len(parts) - 1 and both_lines and isa(ahead := op.attributes["prefetch"], IntegerAttr):
@@ -166,7 +189,7 @@ class _Splitter:
 
     def _constants(self, op: arith.ConstantOp, value: DenseIntOrFPElementsAttr) -> Vectors:
         """One constant for all parts."""
-        registers = registers_of(op.result.type, self.register_bytes)
+        registers = self._registers(op.result.type)
         if registers.count == 1:
             return ()
         constant = arith.ConstantOp(repeated(next(value.iter_attrs()), registers.lanes))
@@ -176,37 +199,34 @@ class _Splitter:
 
     def _shuffles(self, op: vector.ShuffleOp) -> Vectors:
         """Each part of a shuffle, from the registers of its operands."""
-        registers = registers_of(op.result.type, self.register_bytes)
-        left, right = self._parts.get(op.v1), self._parts.get(op.v2)
-        sources = [*left, *right] if left and right else [op.v1, op.v2]
+        first, second = op.operands
+        if first.type is not second.type and first.type != second.type:
+            return ()
+        result = op.results[0]
+        registers = self._registers(result.type)
+        left, right = self._parts.get(first), self._parts.get(second)
+        sources = [*left, *right] if left and right else [first, second]
         if registers.count == 1 and len(sources) == 2:
             return ()
-        length, mask = registers.lanes, [max(lane, 0) for lane in op.mask.get_values()]  # -1: any lane
-        return [self._shuffle(op, sources, mask[at : at + length]) for at in range(0, len(mask), length)]
-
-    def _shuffle(self, op: vector.ShuffleOp, sources: Vectors, mask: Sequence[int]) -> SSAValue:
-        """A vector of some lanes of registers, which are numbered through all of them."""
-        lanes = _lanes(sources[0])
-        taken, chosen = registers_taken(mask, lanes)
-        if chosen == list(range(lanes)):
-            return sources[taken[0]]
-        if len(taken) <= 2:
-            return _mixed(op, sources[taken[0]], sources[taken[-1]], chosen)
-        # lanes of some registers and those of the others, all in their places, then one or the other
-        near = taken[: len(taken) // 2]
-        is_near = [lane // lanes in near for lane in mask]
-        padded = [*mask, *[mask[0]] * (lanes - len(mask))]
-        halves = [
-            self._shuffle(op, sources, [lane if (lane // lanes in near) == side else other * lanes for lane in padded])
-            for side, other in ((True, near[0]), (False, taken[len(near)]))
-        ]
-        return _mixed(op, halves[0], halves[1], [lane if stays else lanes + lane for lane, stays in enumerate(is_near)])
+        mask = op.properties["mask"]
+        key = id(mask), _lanes(sources[0]), registers.lanes
+        if (known := self._mixtures.get(key)) is None:
+            lanes = tuple(max(lane, 0) for lane in op.mask.get_values())  # -1: any lane
+            known = self._mixtures[key] = mixtures(lanes, _lanes(sources[0]), registers.lanes)
+        return [_mixed(op, sources, part) for part in known]
 
 
-def _mixed(op: vector.ShuffleOp, left: SSAValue, right: SSAValue, mask: Sequence[int]) -> SSAValue:
-    assert isa(left.type, VectorType[Attribute])
-    kind = VectorType(left.type.element_type, [len(mask)])
-    return _insert(op, vector.ShuffleOp(left, right, _mask(tuple(mask)), result_type=kind), op.result.name_hint)
+def _mixed(op: vector.ShuffleOp, sources: Vectors, part: Part) -> SSAValue:
+    """A part of a shuffle, in front of it."""
+    if isinstance(part, int):
+        return sources[part]
+    left, right = (_mixed(op, sources, side) for side in (part.left, part.right))
+    kind, lanes = cast("VectorType[Attribute]", left.type), len(part.lanes)
+    if kind.get_shape()[0] != lanes:
+        kind = _vector_of(kind.element_type, lanes)
+    # by its parts, as are loads and stores: their own constructors take several times as long
+    mixed = vector.ShuffleOp.create(operands=[left, right], result_types=[kind], properties={"mask": _mask(part.lanes)})
+    return _insert(op, mixed, op.results[0].name_hint)
 
 
 @lru_cache(maxsize=1024)
@@ -214,9 +234,13 @@ def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[I64]:
     return DenseArrayBase.from_list(i64, lanes)
 
 
+@lru_cache(maxsize=64)
+def _vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
+    return VectorType(element, [lanes])
+
+
 def _lanes(value: SSAValue) -> int:
-    assert isa(value.type, VectorType[Attribute])
-    return value.type.get_shape()[0]
+    return cast("VectorType[Attribute]", value.type).get_shape()[0]
 
 
 def _place(op: Operation, indices: Sequence[SSAValue], distance: int) -> list[SSAValue]:

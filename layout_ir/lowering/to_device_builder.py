@@ -6,11 +6,11 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from xdsl.dialects import memref, scf, vector
-from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import UnitAttr, VectorType
+from xdsl.ir import Block, Region, SSAValue
 
 from layout_ir.dialects.aligned import ALIGNED
+from layout_ir.dialects.types import is_buffer, is_vector
 from layout_ir.lowering.loop_builder import LoopBuilder
 
 
@@ -57,7 +57,7 @@ class ParallelBuilder(LoopBuilder):
 
     def load_vector(self, buffer: SSAValue, index: SSAValue, lanes: int) -> SSAValue:
         """Neighbouring elements of a buffer that lie at a multiple of their size."""
-        assert isa(buffer.type, MemRefType[Attribute])
+        assert is_buffer(buffer.type)
         load = self.insert(vector.LoadOp(buffer, [index], VectorType(buffer.type.element_type, [lanes])))
         load.attributes[ALIGNED] = UnitAttr()
         return load.result
@@ -75,5 +75,5 @@ class ParallelBuilder(LoopBuilder):
 
     def lane(self, value: SSAValue, lane: int) -> SSAValue:
         """An element of a vector."""
-        assert isa(value.type, VectorType[Attribute])
+        assert is_vector(value.type)
         return self.insert(vector.ExtractOp(value, [lane], value.type.element_type)).results[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
-from layout_ir.dialects.types import index_map_of
+from layout_ir.dialects.types import index_map_of, is_buffer
 from layout_ir.layouts.tiled import IMAGE_LANES
 
 IMAGE_SPACE = StringAttr("image2d")
@@ -18,7 +17,7 @@ GLOBAL_SPACE = StringAttr("global")
 
 def is_device_image(attribute: Attribute) -> bool:
     """Whether a type is an image of a device."""
-    return isa(attribute, MemRefType[Attribute]) and attribute.memory_space == IMAGE_SPACE
+    return is_buffer(attribute) and attribute.memory_space == IMAGE_SPACE
 
 
 def image_type(buffer: MemRefType[Attribute], element: Attribute) -> MemRefType[Attribute]:

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Block
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
-from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attributes import LayoutAttr, UndefAttr
 from layout_ir.dialects.ops import CopyOp
-from layout_ir.dialects.types import element_type_of, index_map_of
+from layout_ir.dialects.types import element_type_of, index_map_of, is_buffer
 from layout_ir.errors import LayoutError
 from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.flatten import change_types
@@ -35,7 +34,7 @@ WIDTHS = (1, 2, 4)
 
 def becomes_image(attribute: Attribute) -> bool:
     """Whether a type is that of a buffer with an image layout, which is not kept as a buffer and has pixels at all."""
-    if not isa(attribute, MemRefType[Attribute]) or attribute.memory_space == GLOBAL_SPACE:
+    if not is_buffer(attribute) or attribute.memory_space == GLOBAL_SPACE:
         return False
     if not isinstance(attribute.layout, LayoutAttr):
         return False
@@ -49,7 +48,7 @@ def _as_image(attribute: Attribute) -> Attribute:
         return FunctionType.from_lists(inputs, outputs)
     if not becomes_image(attribute):
         return attribute
-    assert isa(attribute, MemRefType[Attribute])
+    assert is_buffer(attribute)
     element = element_type_of(attribute)
     if element.bytes not in WIDTHS:
         raise LayoutError(f"expected an image of elements of 1, 2 or 4 bytes, got {element} ({element.bytes} bytes)")
@@ -96,7 +95,7 @@ def _through_buffers(builder: ParallelBuilder, copy: CopyOp) -> None:
     made: list[memref.AllocOp] = []
     for value in (source, destination):
         if becomes_image(value.type):
-            assert isa(value.type, MemRefType[Attribute])
+            assert is_buffer(value.type)
             shape, kind = value.type.get_shape(), value.type
             allocation = memref.AllocOp.get(
                 kind.element_type, None, shape, layout=kind.layout, memory_space=GLOBAL_SPACE

@@ -7,14 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import MemRefType, VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr
-from xdsl.utils.hints import isa
 
 from layout_ir.dialects.attributes import UndefAttr
 from layout_ir.dialects.ops import CopyOp, StorageOp
-from layout_ir.dialects.types import index_map_of, stored_type
+from layout_ir.dialects.types import index_map_of, is_buffer, stored_type
 from layout_ir.errors import LayoutError
 from layout_ir.layouts import affine
 from layout_ir.layouts.index_map import IndexMap
@@ -143,7 +142,7 @@ class _Pixels:
     def is_image(value: SSAValue) -> bool:
         """Whether a side of the copy becomes an image."""
         kind = value.type
-        return isa(kind, MemRefType[Attribute]) and kind.memory_space != GLOBAL_SPACE and index_map_of(kind).is_image
+        return is_buffer(kind) and kind.memory_space != GLOBAL_SPACE and index_map_of(kind).is_image
 
     def copy_whole(self, index_map: IndexMap) -> None:
         """Pixels from or to a buffer of the same layout, [row][column][lane]."""

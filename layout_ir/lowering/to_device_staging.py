@@ -13,11 +13,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.utils.hints import isa
 
+from layout_ir.dialects.types import is_buffer
 from layout_ir.layouts import affine
 from layout_ir.layouts.group_tile import WORD_BYTES, GroupTile, Run
 from layout_ir.layouts.plan import Box
@@ -30,13 +30,13 @@ LOCAL_SPACE = StringAttr("workgroup")
 
 def is_local(kind: Attribute) -> bool:
     """Whether a type is memory that the work items of a group share."""
-    return isa(kind, MemRefType[Attribute]) and kind.memory_space == LOCAL_SPACE
+    return is_buffer(kind) and kind.memory_space == LOCAL_SPACE
 
 
 def emit_staged_box(builder: ParallelBuilder, box: Box, buffers: Buffers, tile: GroupTile) -> None:
     """Parallel loops over tiles; in them one over the words to read and one over the words to write."""
     kind = buffers.source.type
-    assert isa(kind, MemRefType[Attribute])
+    assert is_buffer(kind)
     counts = [-(-axis.extent // steps) for axis, steps in zip(box.axes, tile.steps, strict=True)]
     order = [i for i in _outside_in(tile) if counts[i] > 1] or [0]
     names = [box.axes[i].name + ("_tile" if tile.steps[i] > 1 else "") for i in order]
