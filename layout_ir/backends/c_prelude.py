@@ -58,7 +58,14 @@ static inline void layout_stream(char *target, const char *vector, size_t bytes)
 #endif
   memcpy(target, vector, bytes);
 }
-/* The same of a whole line, which is a single instruction: much less for a compiler to simplify. */
+#if defined(__SSE2__)
+#define LAYOUT_FENCE() _mm_sfence()
+#else
+#define LAYOUT_FENCE() ((void)0)
+#endif"""
+
+_STREAM_ANYWHERE = """\
+/* The same of a line or half of one, in one instruction if there is one: less to simplify, and nothing in memory. */
 static inline void layout_stream_line(char *target, const char *vector) {
 #if defined(__AVX512F__)
   if ((uintptr_t)target % 64 == 0)
@@ -69,14 +76,40 @@ static inline void layout_stream_line(char *target, const char *vector) {
   layout_stream(target, vector, 64);
 #endif
 }
-#define LAYOUT_STREAM(pointer, vector) \\
-  (sizeof(vector) == 64 ? layout_stream_line((char *)(pointer), (const char *)&(vector)) \\
-                        : layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector)))
-#if defined(__SSE2__)
-#define LAYOUT_FENCE() _mm_sfence()
+static inline void layout_stream_half(char *target, const char *vector) {
+#if defined(__AVX__)
+  if ((uintptr_t)target % 32 == 0)
+    LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target, vector)
+  else
+    memcpy(target, vector, 32);
 #else
-#define LAYOUT_FENCE() ((void)0)
-#endif"""
+  layout_stream(target, vector, 32);
+#endif
+}
+#define LAYOUT_STREAM(pointer, vector) \\
+  (sizeof(vector) == 64   ? layout_stream_line((char *)(pointer), (const char *)&(vector)) \\
+   : sizeof(vector) == 32 ? layout_stream_half((char *)(pointer), (const char *)&(vector)) \\
+                          : layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector)))"""
+
+_STREAM_AT_LINE = """\
+/* The same where the kernel has seen that the vector lies at a multiple of its size: no test, and no other way. */
+static inline void layout_stream_at_line(char *target, const char *vector, size_t bytes) {
+#if defined(__AVX512F__)
+  if (bytes == 64) {
+    LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target, vector)
+    return;
+  }
+#endif
+#if defined(__AVX__)
+  if (bytes == 32) {
+    LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target, vector)
+    return;
+  }
+#endif
+  layout_stream(target, vector, bytes);
+}
+#define LAYOUT_STREAM_AT_LINE(pointer, vector) \\
+  layout_stream_at_line((char *)(pointer), (const char *)&(vector), sizeof(vector))"""
 
 
 MASKED_BYTES = 64
@@ -122,6 +155,9 @@ class Prelude:
     floats: bool = False
     allocations: bool = False
     streams: bool = False
+    """Whether anything is stored past the caches: `anywhere`, `at_line`, or both."""
+    anywhere: bool = False
+    at_line: bool = False
     parts: bool = False
 
     def text(self) -> str:
@@ -134,7 +170,8 @@ class Prelude:
         if self.allocations:
             parts.append(_ALLOCATE)
         if self.streams:
-            parts.append(_STREAM)
+            used = [(self.anywhere, _STREAM_ANYWHERE), (self.at_line, _STREAM_AT_LINE)]
+            parts.append("\n".join([_STREAM, *(text for is_used, text in used if is_used)]))
         if self.parts:
             parts.append(_PARTS)
         return "\n\n".join(parts) + "\n"

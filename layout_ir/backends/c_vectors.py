@@ -27,6 +27,7 @@ from layout_ir.backends.expressions import Expression, Precedence
 from layout_ir.backends.parts_of_lines import stored_in_part
 from layout_ir.backends.rules import RulesOfOperations
 from layout_ir.backends.uses import constant_mask, is_streaming
+from layout_ir.dialects.aligned import AT_LINE
 from layout_ir.dialects.types import is_vector
 
 if TYPE_CHECKING:
@@ -141,10 +142,16 @@ class VectorRules:
         name = self.type_name(op, op.vector.type)
         self._ask_ahead(op, ", 1")
         if is_streaming(op):
-            self._printer.prelude.streams = self.is_streaming = True
-            self._printer.line(f"LAYOUT_STREAM({place}, {value});")
+            self._stream(place, value, at_line=AT_LINE in op.attributes)
         else:
             self._printer.line(f"*({name}_unaligned *){place} = {value};")
+
+    def _stream(self, place: str, value: Expression, *, at_line: bool) -> None:
+        prelude = self._printer.prelude
+        prelude.streams = self.is_streaming = True
+        prelude.at_line |= at_line
+        prelude.anywhere |= not at_line
+        self._printer.line(f"LAYOUT_STREAM{'_AT_LINE' if at_line else ''}({place}, {value});")
 
     @print_operation.register
     def _(self, op: vector.ShuffleOp) -> None:

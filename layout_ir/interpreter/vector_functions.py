@@ -8,7 +8,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from layout_ir.dialects.aligned import ALIGNED
+from layout_ir.dialects.aligned import ALIGNED, AT_LINE
 from layout_ir.dialects.types import is_vector
 from layout_ir.interpreter.bits import bits_dtype
 from layout_ir.interpreter.loop_functions import Bits, check_access, scalar_type
@@ -26,6 +26,13 @@ def _check_vector(op: Operation, buffer: Bits, indices: tuple[int, ...], lanes: 
     check_access(op, buffer, indices, lanes)
     if ALIGNED in op.attributes and indices[-1] % lanes:
         raise InterpretationError(f"{op.name}: expected an index at a multiple of {lanes}, got {indices[-1]}")
+
+
+def _check_address(op: Operation, buffer: Bits, indices: tuple[int, ...], size: int) -> None:
+    """Raise `InterpretationError` unless the address is a multiple of a size in bytes."""
+    address = _row(buffer, indices).__array_interface__["data"][0]
+    if address % size:
+        raise InterpretationError(f"{op.name}: expected an address at a multiple of {size}, got {address}")
 
 
 def _row(buffer: Bits, indices: tuple[int, ...]) -> Bits:
@@ -52,6 +59,8 @@ class VectorFunctions(InterpreterFunctions):
     def run_store(self, interpreter: Interpreter, op: vector.StoreOp, args: PythonValues) -> PythonValues:
         value, buffer, *indices = args
         _check_vector(op, buffer, tuple(indices), len(value))
+        if AT_LINE in op.attributes:
+            _check_address(op, buffer, tuple(indices), value.nbytes)
         _row(buffer, tuple(indices))[: len(value)] = value
         return ()
 

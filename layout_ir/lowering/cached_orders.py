@@ -111,11 +111,17 @@ def order_of_half_lines(box: Box, tile: Tile, schedule: Schedule, along_destinat
     if all(crowd(stride, schedule.lanes) for stride in (reading.source_stride, writing.destination_stride)):
         return Order(along_source, along_destination, block)
     places = schedule.processor.set_places or PLACES_OF_SET
+
+    def are_too_many(rows: int, stride: int) -> bool:
+        if is_symbolic(stride):
+            return rows > places and schedule.are_pages(stride)
+        return compete(rows, stride, page, places)
+
     read, written = (schedule.block_tiles * tile.extents[i] for i in (along_destination, along_source))
-    if compete(written, writing.destination_stride, page, places):
+    if are_too_many(written, writing.destination_stride):
         return Order(along_source, along_destination)
     are_few = not is_symbolic(writing.extent) and writing.extent <= FEW_TILES * tile.extents[along_source]
-    if are_few or compete(read, reading.source_stride, page, places):
+    if are_few or are_too_many(read, reading.source_stride):
         return Order(along_destination, along_source)
     return Order(along_destination, along_source, block)
 

@@ -65,7 +65,7 @@ class RowRequests:
         across = [axes[i].source_stride for i in (self.rows.shared, *self.rows.others)]
         places = [axes[i].source_stride * steps[i] for i in self.rows.following]
         starts = [constant_value(self.box.source_offset), *across, *places]
-        times = self.schedule.processor.asks_times
+        times = self.schedule.asks_times
         return RowLines.of(self._length, min(across), starts, lanes, at_line=self.schedule.at_line, times=times)
 
     def _share(self, starts: Mapping[int, SSAValue]) -> tuple[SSAValue, SSAValue]:

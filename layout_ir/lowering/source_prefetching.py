@@ -105,7 +105,8 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
 
     Copies of rows that begin anywhere within lines ask once.
     """
-    times, lanes = schedule.processor.asks_times, schedule.lanes
+    reads_on = schedule.streams and _has_near_rows(box, tile, schedule)
+    times, lanes = schedule.processor.asks_times if reads_on else schedule.asks_times, schedule.lanes
     loads = tile.network.loads
     copies_rows = is_copy(tile.network) or shared_row(box) >= lanes // 2
     if not loads or (copies_rows and not _reads_at_lines(box, tile, schedule)):
@@ -113,6 +114,12 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
     known = [load for load in loads if not is_symbolic(load.offset)]
     lines = {line for load in known for line in range(load.offset // lanes, -(-(load.offset + load.lanes) // lanes))}
     return max(min(times * (len(lines) + len(loads) - len(known)) // len(loads), times), 1)
+
+
+def _has_near_rows(box: Box, tile: Tile, schedule: Schedule) -> bool:
+    """Whether the rows that a tile reads lie within a page or two, so that tiles read one sequence."""
+    rows = [axis.source_stride for axis in axes_of_tile(box, tile)]
+    return all(not is_symbolic(row) and abs(row) < PAGE_LINES * schedule.lanes for row in rows)
 
 
 def asks_near(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -34,6 +34,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 from xdsl.utils.hints import isa
 
+from layout_ir.dialects.aligned import AT_LINE
 from layout_ir.dialects.nested import nested
 from layout_ir.dialects.types import is_vector
 from layout_ir.layouts.network_registers import Part, mixtures
@@ -177,10 +178,13 @@ class _Splitter:
         """The stores of the parts; where both lines that a vector may lie in are asked for, the last asks for its."""
         lanes = self._registers(op.vector.type).lanes
         attributes = dict(op.attributes)
+        for_all = {AT_LINE: attributes.pop(AT_LINE)} if AT_LINE in attributes else {}
         both_lines = attributes.pop("both_lines", None) is not None
         for number, part in enumerate(parts):
             place = _place(op, op.indices, number * lanes)
-            store = vector.StoreOp.create(operands=[part, op.base, *place], properties=dict(op.properties))
+            store = vector.StoreOp.create(
+                operands=[part, op.base, *place], properties=dict(op.properties), attributes=dict(for_all)
+            )
             if number == 0:
                 store.attributes |= attributes
             elif number == len(parts) - 1 and both_lines and isa(ahead := op.attributes["prefetch"], IntegerAttr):

@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, VectorType, i64
+from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, UnitAttr, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 
+from layout_ir.dialects.aligned import AT_LINE
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat, Value, is_copy
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_sequences import places_asked
@@ -56,15 +57,15 @@ class TileCode:
         """The values of a network, each stored as soon as it is there, so that no register has to keep it."""
         source, destination = places
         is_part = is_copy(network) and not streamed
-        stores: dict[int, list[int]] = {}
+        stores: dict[int, list[tuple[int, int]]] = {}
         for store in network.stores:
-            stores.setdefault(store.value, []).append(store.offset)
+            stores.setdefault(store.value, []).append((store.offset, store.lanes))
         results: list[SSAValue] = []
         asks = self.ahead.source or self.ahead.place is not None
         requests = places_asked(network.loads, self.schedule.lanes) if asks else {}
         for number, value in enumerate(network.values):
             results.append(self._value(value, results, source, requests))
-            for offset in stores.get(number, ()):
+            for offset, lanes in stores.get(number, ()):
                 if self.ahead.written is not None:
                     asked = self._store_place(self.ahead.written, offset)
                     self.builder.insert(request(self.buffers.destination, asked, None))
@@ -72,6 +73,8 @@ class TileCode:
                 store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
                 if offset in streamed:
                     store.properties["nontemporal"] = BoolAttr.from_bool(True)
+                    if self.schedule.starts_at_line and lanes == self.schedule.lanes:
+                        store.attributes[AT_LINE] = UnitAttr()
                     self.builder.insert(store)
                 else:
                     self.builder.insert(self._with_request(store, is_part))

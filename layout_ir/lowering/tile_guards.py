@@ -139,31 +139,38 @@ class Guards:
         if whole is None:
             tiles(replace(schedule, streams=False))
             return
-        trusting = replace(schedule, trusts_lines=True, multiples=frozenset(whole))
+        trusting = replace(schedule, trusts_lines=True, starts_at_line=True, multiples=frozenset(whole))
         conditions: list[SSAValue] = []
         if not schedule.trusts_lines and not schedule.leaves_parts:
             conditions += self._are_whole_lines(schedule) or []
         emit_where(
             self.builder,
             conditions,
-            lambda: self._by_crowds(trusting, tiles),
+            lambda: self._by_distances(trusting, tiles),
             lambda: tiles(replace(schedule, streams=False)),
         )
 
-    def _by_crowds(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
-        """In another order where rows of the source belong to few sets of a cache."""
-        crowding, lines = replace(schedule, may_crowd=True), schedule.processor.crowding_lines
-        levels = loop_levels(self.box, self.tile, schedule)
-        if lines is None or loop_levels(self.box, self.tile, crowding) == levels:
+    def _by_distances(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
+        """In an order of its own where rows lie so far apart that they belong to few sets of a cache."""
+        lines = schedule.processor.crowding_lines
+        if lines is None:
+            competing, others = schedule, replace(schedule, may_be_pages=False)
+        else:
+            competing, others = replace(schedule, may_crowd=True), schedule
+        if loop_levels(self.box, self.tile, competing) == loop_levels(self.box, self.tile, others):
             tiles(schedule)
             return
-        strides = [axis.source_stride for axis in axes_of_tile(self.box, self.tile) if axis.source_stride != 1]
-        rows = products_beside(strides, lines * schedule.lanes, self.unknown.symbols)
-        if rows is None:
-            tiles(schedule)
+        unit = (lines or PAGE_LINES) * schedule.lanes
+        if lines is None:
+            products = page_products(self.box, self.tile, unit, self.unknown.symbols)
+        else:
+            strides = [axis.source_stride for axis in axes_of_tile(self.box, self.tile) if axis.source_stride != 1]
+            products = products_beside(strides, unit, self.unknown.symbols)
+        if products is None:
+            tiles(others)
             return
-        conditions = are_multiples(self.builder, rows, lines * schedule.lanes)
-        emit_where(self.builder, conditions, lambda: tiles(crowding), lambda: tiles(schedule))
+        conditions = are_multiples(self.builder, products, unit)
+        emit_where(self.builder, conditions, lambda: tiles(competing), lambda: tiles(others))
 
     def _are_whole_lines(self, schedule: Schedule) -> list[SSAValue] | None:
         """What has to hold for all stores to write whole lines; None where they never do."""

@@ -160,7 +160,7 @@ class _Search:
             return None
         if not (self.schedule.streams and self.schedule.prefetches):
             return None
-        return self._walk(replace(self.schedule, narrows=False, trusts_lines=True), is_large=True)
+        return self._walk(replace(self.schedule, narrows=False, trusts_lines=True, starts_at_line=True), is_large=True)
 
     def in_caches(self) -> UnknownWalk | None:
         """In the caches, if that pays there by the longest tiles, which compare with those of boxes of any size."""

@@ -51,7 +51,7 @@ def emit_by_start(
     """The same with a schedule of its own for a destination that begins at a cache line."""
 
     def emit_at_lines() -> None:
-        _Emitter(builder, buffers, at_lines.schedule).at_line(at_lines.parts)
+        _Emitter(builder, buffers, replace(at_lines.schedule, starts_at_line=True)).at_line(at_lines.parts)
 
     def emit_elsewhere() -> None:
         parts = split(boxes, buffers.source_size, usual, buffers.pad is not None)
@@ -187,7 +187,8 @@ class _Emitter:
             self._by_tiles(_boxes_of(parts))
             return
         at_line = begins_at_line(self.builder, self.buffers.destination)
-        emit_where(self.builder, [at_line], lambda: self.at_line(parts), lambda: self._inside_of_lines(parts))
+        starting = replace(self, schedule=replace(self.schedule, starts_at_line=True))
+        emit_where(self.builder, [at_line], lambda: starting.at_line(parts), lambda: self._inside_of_lines(parts))
 
     def elsewhere(self, parts: Sequence[Part]) -> None:
         """Parts of a destination that does not begin at a line."""
@@ -234,7 +235,7 @@ def _boxes_of(parts: Sequence[Part]) -> list[Box]:
 
 def inside_of_lines(schedule: Schedule) -> Schedule:
     """The schedule of tiles for a destination that begins inside of a line."""
-    return replace(schedule, streams=False, at_line=False)
+    return replace(schedule, streams=False, at_line=False, starts_at_line=False)
 
 
 def moves_alike(boxes: Sequence[Box], schedule: Schedule, source_size: int) -> bool:

@@ -98,13 +98,28 @@ def test_streaming_stores_of_every_size(lanes: int, run: Run) -> None:
         assert destination.tolist() == source[:lanes].tolist() + [0xA5] * (128 - lanes)
 
 
+@pytest.mark.parametrize("flag", ["-march=x86-64", "-march=x86-64-v3", "-march=native", None])
+@pytest.mark.parametrize("lanes", [16, 32, 64])
+def test_stores_to_known_lines_are_not_tested(lanes: int, flag: str | None, run: Run, c_text: Text) -> None:
+    hint = "{nontemporal = true, at_line}"
+    ir = function(load("a", "c0", lanes, "i8"), store("a", "c0", lanes, "i8", hint), element="i8")
+    assert "LAYOUT_STREAM_AT_LINE(&y[0], a);" in (text := c_text(ir))
+    assert "LAYOUT_STREAM(" not in text
+    source, destination = buffers(np.uint8)
+    run(ir, "f", source, destination, 0, 0, flags=() if flag is None or platform.machine() != "x86_64" else (flag,))
+    assert destination.tolist() == source[:lanes].tolist() + [0xA5] * (128 - lanes)
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="expected an x86-64 processor's compiler")
 @pytest.mark.parametrize(("level", "register"), [("x86-64", "xmm"), ("x86-64-v3", "ymm"), ("x86-64-v4", "[yz]mm")])
 @pytest.mark.parametrize("compiler", ["cc", CLANG])
-def test_streaming_stores_go_past_the_caches(compiler: str, level: str, register: str, module: Module) -> None:
+@pytest.mark.parametrize("hint", ["{nontemporal = true}", "{nontemporal = true, at_line}"])
+def test_streaming_stores_go_past_the_caches(
+    hint: str, compiler: str, level: str, register: str, module: Module
+) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"expected {compiler} on PATH, found none")
-    text = emit_c(module(function(load("a", "c0"), store("a", "c0", hint="{nontemporal = true}"))))
+    text = emit_c(module(function(load("a", "c0"), store("a", "c0", hint=hint))))
     command = [compiler, "-O2", f"-march={level}", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
     command += ["-Wno-unused-parameter", "-x", "c", "-", "-S", "-o", "-"]
     assembly = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

@@ -131,6 +131,20 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("place", [0, 16])
+def test_stores_to_known_lines(place: int) -> None:
+    """They are where the IR says, in memory: a multiple of the vector's size, wherever the buffer begins."""
+    body = f"%i = arith.constant {place} : index\n%v = arith.constant dense<1> : vector<16xi8>\n"
+    body += "vector.store %v, %d[%i] {nontemporal = true, at_line} : memref<64xi8>, vector<16xi8>"
+    lowered = parse(f"func.func @f(%d : memref<64xi8>) {{\n{body}\nreturn }}")
+    memory = np.zeros(256, np.int8)
+    begin = -memory.ctypes.data % 64
+    run_loops(lowered, "f", [memory[begin : begin + 64]])
+    assert np.flatnonzero(memory).tolist() == list(range(begin + place, begin + place + 16))
+    with pytest.raises(InterpretationError, match="expected an address at a multiple of 16, got"):
+        run_loops(lowered, "f", [memory[begin + 8 : begin + 72]])
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name: str) -> None:
     # the arrays are longer than the memrefs: an access behind the memref is refused all the same

@@ -16,9 +16,9 @@
 // CHECK-NEXT:    [[further:%.*]] = affine.apply affine_map<(d0) -> ((d0 + 108))> (%i)
 // CHECK-NEXT:    [[last:%.*]] = vector.load %x{{\[}}[[further]]{{\]}} : memref<?xf32>, vector<8xf32>
 // CHECK-NEXT:    [[even:%.*]] = vector.shuffle [[high]], [[last]] [0, 8, 1, 9, 2, 10, 3, 11]
-// CHECK-NEXT:    vector.store %b, %y[%i] {nontemporal = true} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    vector.store %b, %y[%i] {at_line, nontemporal = true} : memref<?xf32>, vector<8xf32>
 // CHECK-NEXT:    [[place:%.*]] = affine.apply affine_map<(d0) -> ((d0 + 8))> (%i)
-// CHECK-NEXT:    vector.store [[even]], %y{{\[}}[[place]]{{\]}} {nontemporal = true} : memref<?xf32>, vector<8xf32>
+// CHECK-NEXT:    vector.store [[even]], %y{{\[}}[[place]]{{\]}} {at_line, nontemporal = true} : memref<?xf32>, vector<8xf32>
 // CHECK-NEXT:    func.return
 // LINE-LABEL:  func.func @mix
 // LINE:          vector.shuffle %a, %b [16, 17, 18, 19, 20, 21, 22, 23, 8, 24, 9, 25, 10, 26, 11, 27] : vector<16xf32>
@@ -30,7 +30,7 @@ func.func @mix(%x: memref<?xf32>, %y: memref<?xf32>, %i: index) {
   %j = affine.apply affine_map<(d0) -> (d0 + 100)> (%i)
   %b = vector.load %x[%j] : memref<?xf32>, vector<16xf32>
   %c = vector.shuffle %a, %b [16, 17, 18, 19, 20, 21, 22, 23, 8, 24, 9, 25, 10, 26, 11, 27] : vector<16xf32>, vector<16xf32>
-  vector.store %c, %y[%i] {nontemporal = true} : memref<?xf32>, vector<16xf32>
+  vector.store %c, %y[%i] {nontemporal = true, at_line} : memref<?xf32>, vector<16xf32>
   func.return
 }
 

@@ -180,7 +180,7 @@ func.func @reversed(%x: !deep, %y: !reversed) {
 // CHECK-NEXT:    %[[AT_LINE:.*]] = arith.cmpi eq, %[[BEHIND]], %[[ZERO]] : index
 // CHECK-NEXT:    scf.if %[[AT_LINE]] {
 // CHECK-NOT:       memref.alloca
-// CHECK:           vector.store %{{.*}}, %[[Y]][%{{.*}}] {nontemporal = true}
+// CHECK:           vector.store %{{.*}}, %[[Y]][%{{.*}}] {at_line, nontemporal = true}
 // CHECK:         } else {
 // CHECK-NEXT:      %[[PANEL:.*]] = memref.alloca()
 // CHECK:           vector.store %{{.*}}, %[[PANEL]]

@@ -29,7 +29,7 @@ func.func @known(%x: memref<128x192xf32>, %y: memref<128x192xf32, #layout.format
 // CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge, %n_h_w_x64
 // CHECK-NEXT:    scf.if %[[LARGE]] {
-// CHECK:           {nontemporal = true}
+// CHECK:           {at_line, nontemporal = true}
 // CHECK:         %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
 // CHECK-NEXT:    scf.if %[[WHOLE]] {
@@ -58,7 +58,7 @@ func.func @unknown(%x: !pixels, %y: !planes) {
 
 // rows of the source: whole lines of them where they are multiples of a line, so that no tile has to be moved back
 // CHECK-LABEL: func.func @rows(
-// CHECK:         {nontemporal = true}
+// CHECK:         {at_line, nontemporal = true}
 // CHECK:         %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
 // CHECK-NEXT:    scf.if %[[WHOLE]] {

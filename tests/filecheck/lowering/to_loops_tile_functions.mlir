@@ -24,7 +24,7 @@
 // CHECK:         vector.load %source[%from] : memref<?xf32>, vector<8xf32>
 // CHECK-LABEL: func.func @unknown(
 // lines past the caches are written by one loop alone, which has the tile in it
-// CHECK:         {nontemporal = true}
+// CHECK:         {at_line, nontemporal = true}
 // CHECK:         func.call @unknown_tile0(
 // CHECK:         func.call @unknown_tile1(
 // CHECK:         func.call @unknown_tile2(

@@ -60,7 +60,7 @@ func.func @left_over_of_destination(%x: !blocks, %y: !pixels) {
 // CHECK-NEXT:        scf.for %c_d_part = %{{.*}} to
 // CHECK:               [[END:%.*]] = arith.minui %{{.*}}, %h_w
 // CHECK-NEXT:          scf.for %c_d = %c_d_part to [[END]]
-// CHECK:                 vector.store %{{.*}} {nontemporal = true}
+// CHECK:                 vector.store %{{.*}} {at_line, nontemporal = true}
 // CHECK:               scf.for %c_d_1 = %c_d_part to
 // CHECK-NEXT:            arith.minui %c_d_1,
 // CHECK:         } else {
