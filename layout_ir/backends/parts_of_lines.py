@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import memref, vector
-from xdsl.ir import SSAValue
+from xdsl.dialects import vector
 
 from layout_ir.backends.uses import Uses
+from layout_ir.dialects.casts import uncast
 
 
 def stored_in_part(op: vector.LoadOp, uses: Uses) -> vector.MaskedStoreOp | None:
@@ -13,12 +13,5 @@ def stored_in_part(op: vector.LoadOp, uses: Uses) -> vector.MaskedStoreOp | None
     store = op.next_op.next_op if isinstance(op.next_op, vector.CreateMaskOp) else None
     if not isinstance(store, vector.MaskedStoreOp) or store.value_to_store is not op.result:
         return None
-    is_elsewhere = _buffer(store.base) is not _buffer(op.base)
+    is_elsewhere = uncast(store.base) is not uncast(op.base)
     return store if is_elsewhere and uses.count(op.result) == 1 else None
-
-
-def _buffer(value: SSAValue) -> SSAValue:
-    """What a memref is a cast of."""
-    while isinstance(value.owner, memref.CastOp):
-        value = value.owner.source
-    return value

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 from xdsl.traits import is_side_effect_free
 
+from layout_ir.dialects.casts import uncast
 from layout_ir.dialects.nested import nested
 
 _READS = {
@@ -183,7 +184,7 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
     while grown:  # a fixed point, as functions may call each other in any order
         grown = False
         for name, operations in writing.items():
-            targets = {_origin(target) for op in operations for target in _written_buffers(op, written)}
+            targets = {uncast(target) for op in operations for target in _written_buffers(op, written)}
             arguments = functions[name].body.blocks[0].args
             found = {index for index, argument in enumerate(arguments) if argument in targets}
             grown |= found != written[name]
@@ -217,13 +218,6 @@ def _written_buffers(operation: Operation, written: dict[str, set[int]]) -> Iter
                 yield operation.arguments[index]
         case _:
             pass
-
-
-def _origin(buffer: SSAValue) -> SSAValue:
-    """The buffer that another one is under a type of other sizes."""
-    while isinstance(buffer.owner, memref.CastOp):
-        buffer = buffer.owner.source
-    return buffer
 
 
 def is_streaming(operation: Operation) -> bool:

@@ -27,7 +27,7 @@ from layout_ir.lowering.lengths_of_parts import lengths_of_parts
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
-from layout_ir.lowering.several_registers import shuffles_less, takes_many_registers
+from layout_ir.lowering.several_registers import MOST_STAGED_REGISTERS, shuffles_less, takes_many_registers
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of, with_short_extents
@@ -218,7 +218,9 @@ def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: boo
     if group.main.is_padded and not writes_pads:
         return None
     tile = tile_of(group.main, schedule, source_size)
-    return None if tile is None else staged_lines(group.main, tile, replace(schedule, at_line=False))
+    if tile is None or takes_many_registers(tile, schedule, MOST_STAGED_REGISTERS):
+        return None
+    return staged_lines(group.main, tile, replace(schedule, at_line=False))
 
 
 def _fault(group: Group, source_size: int, schedule: Schedule) -> str:

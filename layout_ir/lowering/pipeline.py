@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import vector
 from xdsl.dialects.builtin import ModuleOp
 
+from layout_ir.dialects.nested import nested
 from layout_ir.lowering.flatten import FlattenPass
 from layout_ir.lowering.outline_branches import OutlineBranchesPass
 from layout_ir.lowering.resolve import ResolvePass
@@ -23,10 +25,11 @@ def lower(context: Context, module: ModuleOp, target: Target = ANY_PROCESSOR) ->
     The module is verified before, and the loops are trusted: to verify them takes longer than to make them.
     """
     module.verify()
+    stores_apart = not any(isinstance(op, vector.StoreOp) for op in nested(module))  # so all will be those of tiles
     for stage in (ResolvePass(), ToBuffersPass(), ToLoopsPass.of(target), FlattenPass(), OutlineBranchesPass()):
         stage.apply(context, module)
     if target.register_bytes < target.vector_bytes:
-        SplitVectorsPass(target.register_bytes).apply(context, module)
+        SplitVectorsPass(target.register_bytes, stores_apart).apply(context, module)
 
 
 @dataclass(frozen=True)

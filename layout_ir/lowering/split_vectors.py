@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -39,6 +39,7 @@ from layout_ir.dialects.nested import nested
 from layout_ir.dialects.types import is_vector
 from layout_ir.layouts.network_registers import Part, mixtures
 from layout_ir.lowering.constants import repeated
+from layout_ir.lowering.register_order import take_few_registers
 from layout_ir.lowering.target import VECTOR_WIDTHS
 
 Vectors = Sequence[SSAValue]
@@ -57,6 +58,9 @@ class SplitVectorsPass(ModulePass):
     register_bytes: int = 32
     """Width of the registers: 16, 32 or 64."""
 
+    stores_apart: bool = False
+    """Whether all stores of a block go to different places, as those of a tile do, so that their order may change."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.register_bytes not in VECTOR_WIDTHS[1:]:
             expected = ", ".join(map(str, VECTOR_WIDTHS[1:]))
@@ -67,6 +71,8 @@ class SplitVectorsPass(ModulePass):
         for operation in nested(op):
             splitter.split(operation)
         splitter.erase_unused()
+        if self.stores_apart:
+            take_few_registers(splitter.blocks, splitter.stores)
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,9 @@ class _Splitter:
     """The vectors of a module that were taken apart."""
 
     register_bytes: int
+    stores: list[list[vector.StoreOp]] = field(default_factory=list[list[vector.StoreOp]])
+    """The parts of each store that was taken apart."""
+
     _parts: dict[SSAValue, Vectors] = field(default_factory=dict[SSAValue, Vectors])
     _mixtures: dict[tuple[int, int, int], tuple[Part, ...]] = field(
         default_factory=dict[tuple[int, int, int], tuple[Part, ...]]
@@ -111,6 +120,12 @@ class _Splitter:
     """By the identity of attributes, as a hash is made anew every time: they live as long as the module."""
     _left: list[Operation] = field(default_factory=list[Operation])
     """Operations in place of which there are others; some are still used as a whole."""
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks with such stores."""
+        found = dict.fromkeys(parts[0].parent for parts in self.stores)
+        return [block for block in found if block is not None]
 
     def split(self, op: Operation) -> None:
         """One operation, after those that make its operands."""
@@ -180,6 +195,7 @@ class _Splitter:
         attributes = dict(op.attributes)
         for_all = {AT_LINE: attributes.pop(AT_LINE)} if AT_LINE in attributes else {}
         both_lines = attributes.pop("both_lines", None) is not None
+        self.stores.append([])
         for number, part in enumerate(parts):
             place = _place(op, op.indices, number * lanes)
             store = vector.StoreOp.create(
@@ -190,6 +206,7 @@ class _Splitter:
             elif number == len(parts) - 1 and both_lines and isa(ahead := op.attributes["prefetch"], IntegerAttr):
                 store.attributes |= attributes | {"prefetch": IntegerAttr(ahead.value.data + lanes - 1, IndexType())}
             Rewriter.insert_op(store, InsertPoint.before(op))
+            self.stores[-1].append(store)
 
     def _constants(self, op: arith.ConstantOp, value: DenseIntOrFPElementsAttr) -> Vectors:
         """One constant for all parts."""

@@ -88,7 +88,7 @@ def test_one_pass_is_its_stages(options: dict[str, int]) -> None:
     for stage in (ToBuffersPass(), ToLoopsPass(**options), FlattenPass()):
         stage.apply(Context(), without_resolve)
     for module in (by_stages, without_resolve):
-        SplitVectorsPass(options.get("register_bytes", 64)).apply(Context(), module)
+        SplitVectorsPass(options.get("register_bytes", 64), stores_apart=True).apply(Context(), module)
         module.verify()
     assert str(by_pass) == str(by_stages) == str(without_resolve)
 

@@ -37,11 +37,11 @@ func.func @mix(%x: memref<64xi32>, %y: memref<64xi32>) {{
 """
 
 
-def written(text: str, register_bytes: int | None) -> list[int]:
+def written(text: str, register_bytes: int | None, stores_apart: bool = False) -> list[int]:
     """What the program writes, split or as it is."""
     module = parse(text)
     if register_bytes is not None:
-        SplitVectorsPass(register_bytes).apply(Context(), module)
+        SplitVectorsPass(register_bytes, stores_apart).apply(Context(), module)
         module.verify()
         lengths = [int(part.split("x")[0]) for part in str(module).split("vector<")[1:]]
         assert 4 * max(lengths) <= register_bytes
@@ -60,4 +60,4 @@ def test_shuffles_mean_what_they_meant(register_bytes: int, lengths: tuple[int, 
         for operand, length in zip((LANES, lengths[0]), lengths, strict=True)
     )
     text = program(first, second)
-    assert written(text, register_bytes) == written(text, None)
+    assert written(text, register_bytes) == written(text, register_bytes, stores_apart=True) == written(text, None)

@@ -113,7 +113,7 @@ def case_texts(module: ModuleOp) -> dict[str, str]:
 def text_for_this_processor(module: ModuleOp) -> str:
     """The C text of a lowered module, whose vectors are taken apart into the registers that there are."""
     in_registers = module.clone()
-    SplitVectorsPass(register_bytes()).apply(Context(), in_registers)
+    SplitVectorsPass(register_bytes(), stores_apart=True).apply(Context(), in_registers)
     return emit_c(in_registers)
 
 

@@ -2,6 +2,7 @@
 // RUN: layout-opt %s -p layout-split-vectors,layout-split-vectors | filecheck %s
 // RUN: layout-opt %s -p 'layout-split-vectors{register_bytes=64}' | filecheck %s --check-prefix=LINE
 // RUN: layout-opt %s -p 'layout-split-vectors{register_bytes=16}' | filecheck %s --check-prefix=SHORT
+// RUN: layout-opt %s -p 'layout-split-vectors{stores_apart=true}' | filecheck %s --check-prefix=APART
 // RUN: not layout-opt %s -p 'layout-split-vectors{register_bytes=48}' 2>&1 | filecheck %s --check-prefix=WIDTH
 
 // WIDTH: layout-split-vectors: expected register-bytes to be one of 16, 32, 64, got 48
@@ -78,5 +79,70 @@ func.func @whole(%x: memref<?xf32>, %v: vector<16xf32>, %i: index) {
   %a = vector.load %x[%i] : memref<?xf32>, vector<16xf32>
   %c = vector.shuffle %a, %v [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xf32>, vector<16xf32>
   vector.store %c, %x[%i] : memref<?xf32>, vector<16xf32>
+  func.return
+}
+
+// What comes from the first registers has nothing to do with the rest, and comes first if stores may change places.
+// APART-LABEL: func.func @halves
+// APART-NEXT:    vector.load %x[%i] {prefetch = 80 : index} : memref<?xf32>, vector<8xf32>
+// APART-COUNT-2: vector.store
+// APART:         vector.load
+// APART-COUNT-2: vector.store
+// APART-NOT:     vector.
+// APART:         func.return
+// CHECK-LABEL: func.func @halves
+// CHECK-COUNT-4: vector.load
+// CHECK-NOT:     vector.load
+// CHECK:         func.return
+func.func @halves(%x: memref<?xf32>, %y: memref<?xf32>, %i: index) {
+  %j = affine.apply affine_map<(d0) -> (d0 + 100)> (%i)
+  %a = vector.load %x[%i] {prefetch = 80 : index} : memref<?xf32>, vector<16xf32>
+  %b = vector.load %x[%j] : memref<?xf32>, vector<16xf32>
+  %c = vector.shuffle %a, %b [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xf32>, vector<16xf32>
+  %d = vector.shuffle %a, %b [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31] : vector<16xf32>, vector<16xf32>
+  vector.store %c, %y[%i] : memref<?xf32>, vector<16xf32>
+  vector.store %d, %y[%j] : memref<?xf32>, vector<16xf32>
+  func.return
+}
+
+// Not where what is stored may be loaded afterwards.
+// APART-LABEL: func.func @in_place
+// APART-COUNT-4: vector.load
+// APART-NOT:     vector.load
+// APART:         func.return
+func.func @in_place(%x: memref<?xf32>, %y: memref<?xf32>, %i: index) {
+  %j = affine.apply affine_map<(d0) -> (d0 + 100)> (%i)
+  %a = vector.load %x[%i] : memref<?xf32>, vector<16xf32>
+  %b = vector.load %x[%j] : memref<?xf32>, vector<16xf32>
+  %c = vector.shuffle %a, %b [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xf32>, vector<16xf32>
+  %d = vector.shuffle %a, %b [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31] : vector<16xf32>, vector<16xf32>
+  vector.store %c, %x[%i] : memref<?xf32>, vector<16xf32>
+  vector.store %d, %x[%j] : memref<?xf32>, vector<16xf32>
+  func.return
+}
+
+// Halves of a line come from two quarters, one after the other, and are stored together.
+// APART-LABEL: func.func @quarters
+// APART-COUNT-4: vector.load
+// APART-NOT:     vector.load
+// APART-COUNT-2: vector.store
+// APART-COUNT-4: vector.load
+// APART-COUNT-2: vector.store
+// APART-NOT:     vector.
+// APART:         func.return
+func.func @quarters(%x: memref<?xf32>, %y: memref<?xf32>, %i: index) {
+  %j = affine.apply affine_map<(d0) -> (d0 + 100)> (%i)
+  %k = affine.apply affine_map<(d0) -> (d0 + 200)> (%i)
+  %l = affine.apply affine_map<(d0) -> (d0 + 300)> (%i)
+  %a = vector.load %x[%i] : memref<?xf32>, vector<16xf32>
+  %b = vector.load %x[%j] : memref<?xf32>, vector<16xf32>
+  %c = vector.load %x[%k] : memref<?xf32>, vector<16xf32>
+  %d = vector.load %x[%l] : memref<?xf32>, vector<16xf32>
+  %e = vector.shuffle %a, %b [0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27] : vector<16xf32>, vector<16xf32>
+  %f = vector.shuffle %c, %d [0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27] : vector<16xf32>, vector<16xf32>
+  %g = vector.shuffle %e, %f [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23] : vector<16xf32>, vector<16xf32>
+  %h = vector.shuffle %e, %f [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31] : vector<16xf32>, vector<16xf32>
+  vector.store %g, %y[%i] : memref<?xf32>, vector<16xf32>
+  vector.store %h, %y[%j] : memref<?xf32>, vector<16xf32>
   func.return
 }
