@@ -74,7 +74,7 @@ class Schedule:
     """Whether such a distance may be one at which rows belong to few sets of a second level cache."""
 
     multiples: frozenset[int] = frozenset()
-    """Unknown numbers of the plan that a kernel has seen to be multiples of a vector."""
+    """Unknown numbers of the plan that are multiples of a vector, or that a kernel has seen to be."""
 
     panels: bool = False
     """Whether lines that tiles write in parts are put together first."""

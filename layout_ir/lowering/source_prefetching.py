@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.layouts.cache_line import LINE_BYTES
@@ -109,7 +109,7 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
     times, lanes = schedule.processor.asks_times if reads_on else schedule.asks_times, schedule.lanes
     loads = tile.network.loads
     copies_rows = is_copy(tile.network) or shared_row(box) >= lanes // 2
-    if not loads or (copies_rows and not _reads_at_lines(box, tile, schedule)):
+    if not loads or (copies_rows and not _reads_at_lines(box, tile, schedule, schedule.multiples)):
         return 1
     known = [load for load in loads if not is_symbolic(load.offset)]
     lines = {line for load in known for line in range(load.offset // lanes, -(-(load.offset + load.lanes) // lanes))}
@@ -148,13 +148,17 @@ def _has_few_rows(tile: Tile, schedule: Schedule) -> bool:
     return schedule.processor.asks_for_next_tile and len(tile.network.loads) < MANY_ROWS
 
 
-def _reads_at_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
-    """Whether a tile's loads begin at lines, and those of the next tiles at lines or their middles."""
+def _reads_at_lines(box: Box, tile: Tile, schedule: Schedule, multiples: Collection[int] = ()) -> bool:
+    """
+    Whether a tile's loads begin at lines, and those of the next tiles at lines or their middles.
+
+    `multiples`: unknown distances that are multiples of a line.
+    """
     strides = [axis.source_stride for axis in box.axes if axis.source_stride != 1]
     return (
         schedule.at_line
         and all(is_multiple(load.offset, schedule.lanes) for load in tile.network.loads)
-        and all(is_multiple(stride, schedule.lanes // 2) for stride in strides)
+        and all(is_multiple(stride, schedule.lanes // 2) or stride in multiples for stride in strides)
     )
 
 

@@ -139,7 +139,8 @@ class Guards:
         if whole is None:
             tiles(replace(schedule, streams=False))
             return
-        trusting = replace(schedule, trusts_lines=True, starts_at_line=True, multiples=frozenset(whole))
+        multiples = frozenset(whole) | self._whole_distances(schedule.lanes)
+        trusting = replace(schedule, trusts_lines=True, starts_at_line=True, multiples=multiples)
         conditions: list[SSAValue] = []
         if not schedule.trusts_lines and not schedule.leaves_parts:
             conditions += self._are_whole_lines(schedule) or []
@@ -149,6 +150,11 @@ class Guards:
             lambda: self._by_distances(trusting, tiles),
             lambda: tiles(replace(schedule, streams=False)),
         )
+
+    def _whole_distances(self, unit: int) -> frozenset[int]:
+        """The unknown distances in the source that are multiples of a unit for all sizes."""
+        strides = [axis.source_stride for axis in self.box.axes if is_symbolic(axis.source_stride)]
+        return frozenset(stride for stride in strides if self.unknown.symbols.divides(unit, stride))
 
     def _by_distances(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """In an order of its own where rows lie so far apart that they belong to few sets of a cache."""
