@@ -92,7 +92,7 @@ static inline void layout_stream_half(char *target, const char *vector) {
                           : layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector)))"""
 
 _STREAM_AT_LINE = """\
-/* The same where the kernel has seen that the vector lies at a multiple of its size: no test, and no other way. */
+/* The same where the kernel has seen that the vector lies at a multiple of its size: no test in one instruction. */
 static inline void layout_stream_at_line(char *target, const char *vector, size_t bytes) {
 #if defined(__AVX512F__)
   if (bytes == 64) {
@@ -154,11 +154,16 @@ class Prelude:
     """Name of a vector type to its element type and its size in bytes."""
     floats: bool = False
     allocations: bool = False
-    streams: bool = False
-    """Whether anything is stored past the caches: `anywhere`, `at_line`, or both."""
     anywhere: bool = False
+    """Whether anything is stored past the caches that may lie anywhere."""
     at_line: bool = False
+    """The same of what is known to lie at lines."""
     parts: bool = False
+
+    @property
+    def streams(self) -> bool:
+        """Whether anything is stored past the caches."""
+        return self.anywhere or self.at_line
 
     def text(self) -> str:
         """The prelude, with an empty line between its parts."""

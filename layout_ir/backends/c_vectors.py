@@ -148,7 +148,7 @@ class VectorRules:
 
     def _stream(self, place: str, value: Expression, *, at_line: bool) -> None:
         prelude = self._printer.prelude
-        prelude.streams = self.is_streaming = True
+        self.is_streaming = True
         prelude.at_line |= at_line
         prelude.anywhere |= not at_line
         self._printer.line(f"LAYOUT_STREAM{'_AT_LINE' if at_line else ''}({place}, {value});")

@@ -54,7 +54,7 @@ def check_access(op: Operation, buffer: Bits, indices: tuple[int, ...], lanes: i
         )
 
 
-def dividends(expressions: AffineMap) -> tuple[AffineExpr, ...]:
+def _dividends(expressions: AffineMap) -> tuple[AffineExpr, ...]:
     """The left operands of all divisions in a map."""
     return tuple(
         node.lhs
@@ -78,7 +78,7 @@ class AffineIndexFunctions(AffineFunctions):
         expressions = attribute.data
         dims, symbols = list(args[: expressions.num_dims]), list(args[expressions.num_dims :])
         if (known := self._dividends.get(id(attribute))) is None:
-            known = self._dividends[id(attribute)] = dividends(expressions)
+            known = self._dividends[id(attribute)] = _dividends(expressions)
         for dividend in known:
             if (value := dividend.eval(dims, symbols)) < 0:
                 raise InterpretationError(

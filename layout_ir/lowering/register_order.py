@@ -24,6 +24,7 @@ def take_few_registers(blocks: Iterable[Block], stores: Sequence[Sequence[vector
     """
     Order the operations of blocks whose stores go to different places, and whose buffers are apart.
 
+    Stores of one tile may write a place twice, as they write the same there; those of two tiles keep their order.
     `stores`: the parts that each store was taken apart into.
     """
     of_line = {store: tuple(parts) for parts in stores for store in parts}
@@ -106,12 +107,12 @@ class _Run:
 
     @staticmethod
     def _may_change_places(vectors: Sequence[Operation]) -> bool:
-        """Whether nothing is stored to what is loaded from."""
-        loaded = {uncast(op.base) for op in vectors if isinstance(op, vector.LoadOp)}
+        """Whether nothing is stored to what is loaded from; requests load nothing."""
+        loaded = {uncast(op.base) for op in vectors if isinstance(op, vector.LoadOp) and op.results[0].uses}
         return not any(uncast(op.base) in loaded for op in vectors if isinstance(op, vector.StoreOp))
 
     def _members(self, vectors: Sequence[Operation]) -> dict[Operation, list[Operation]]:
-        """The operations that have to do with each other, by one of them; requests belong to the next load."""
+        """The operations that have to do with each other, by one of them; requests belong to what comes next."""
         for op in vectors:
             self._leader[op] = op
             for operand in op.operands:

@@ -135,10 +135,10 @@ class Schedule:
     @property
     def asks_times(self) -> int:
         """
-        How many times a line is asked for by what does not read on where others have read.
+        How many times a line is asked for in panels, and by tiles of rows that lie far from each other.
 
-        Half as often as elsewhere where two registers load it: on Zen 4 without its long vectors 225 copies are 1.05
-        times as fast so, in the mean (0.8 to 1.4).
+        Half as often as by other tiles where two registers load it: on Zen 4 without its long vectors 225 copies are
+        1.05 times as fast so, in the mean (0.8 to 1.4).
         """
         times = self.processor.asks_times
         return max(times // 2, 1) if self.register_lanes else times

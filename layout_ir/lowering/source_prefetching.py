@@ -117,7 +117,7 @@ def times_asked(box: Box, tile: Tile, schedule: Schedule) -> int:
 
 
 def _has_near_rows(box: Box, tile: Tile, schedule: Schedule) -> bool:
-    """Whether the rows that a tile reads lie within a page or two, so that tiles read one sequence."""
+    """Whether the rows that a tile reads lie less than a page apart, so that tiles read one sequence."""
     rows = [axis.source_stride for axis in axes_of_tile(box, tile)]
     return all(not is_symbolic(row) and abs(row) < PAGE_LINES * schedule.lanes for row in rows)
 

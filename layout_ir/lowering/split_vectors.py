@@ -113,9 +113,7 @@ class _Splitter:
     """The parts of each store that was taken apart."""
 
     _parts: dict[SSAValue, Vectors] = field(default_factory=dict[SSAValue, Vectors])
-    _mixtures: dict[tuple[int, int, int], tuple[Part, ...]] = field(
-        default_factory=dict[tuple[int, int, int], tuple[Part, ...]]
-    )
+    _mixtures: dict[_Shuffle, tuple[Part, ...]] = field(default_factory=dict[_Shuffle, tuple[Part, ...]])
     _kinds: dict[int, Registers] = field(default_factory=dict[int, Registers])
     """By the identity of attributes, as a hash is made anew every time: they live as long as the module."""
     _left: list[Operation] = field(default_factory=list[Operation])

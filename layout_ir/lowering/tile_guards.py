@@ -202,7 +202,7 @@ class Guards:
 
     def _by_start(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """In the order for a destination that begins at a line, and for any other in its own where that differs."""
-        inside = replace(schedule, at_line=False)
+        inside = replace(schedule, at_line=False, starts_at_line=False)
         starts: list[SSAValue] = []
         if self._differ(inside, schedule):
             starts.append(begins_at_line(self.builder, self.buffers.destination))

@@ -216,7 +216,8 @@ def _walked(
     if whole is None:
         return None
     # rows that are asked for ahead would be those of the whole axis
-    levels = [replace(level, rows=None) for level in loop_levels(inner, tile, schedule)]
+    order = replace(schedule, may_be_pages=schedule.may_be_pages and not schedule.narrows)  # nothing looks for pages
+    levels = [replace(level, rows=None) for level in loop_levels(inner, tile, order)]
     levels = [replace(one, inside=steps) if one.axis == 0 and one.inside is None else one for one in levels]
     if tile.extents[0] == steps:
         levels.append(LoopLevel(0, steps, inside=steps))

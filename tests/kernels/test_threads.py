@@ -46,7 +46,7 @@ def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: 
     runs = kernels(threads, vector_bytes, streams, panels)
     text = runs[0].source.partition("void case_0")[2]
     assert ("#pragma omp parallel" in text) == (threads is not None)
-    assert ("LAYOUT_STREAM(" in text) == streams
+    assert ("LAYOUT_STREAM" in text) == streams
     assert any("panel[" in run.source for run in runs) == panels
     for number, (case, run) in enumerate(zip(REORDERS, runs, strict=True)):
         values, expected = source_and_expected(case, number)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 
+import numpy as np
 import pytest
 
 import layout_ir as li
@@ -26,13 +26,14 @@ def boxes_of(blocks: str, shape: tuple[int, ...], side: Side = Side.SOURCE) -> t
 
 def copies(box: Box) -> list[tuple[int, int]]:
     """Where each element is read and written, -1 for a pad."""
-    found: list[tuple[int, int]] = []
-    for steps in itertools.product(*(range(axis.extent) for axis in box.axes)):
-        pairs = list(zip(box.axes, steps, strict=True))
-        source = constant_value(box.source_offset) + sum(axis.source_at(step) for axis, step in pairs)
-        target = constant_value(box.destination_offset) + sum(axis.destination_at(step) for axis, step in pairs)
-        found.append((source if all(step < axis.valid for axis, step in pairs) else -1, target))
-    return found
+    sources, targets = np.array([constant_value(box.source_offset)]), np.array([constant_value(box.destination_offset)])
+    is_read = np.array([True])
+    for axis in box.axes:
+        steps = range(axis.extent)
+        sources = np.add.outer(sources, [axis.source_at(step) for step in steps]).ravel()
+        targets = np.add.outer(targets, [axis.destination_at(step) for step in steps]).ravel()
+        is_read = np.logical_and.outer(is_read, [step < axis.valid for step in steps]).ravel()
+    return list(zip(np.where(is_read, sources, -1).tolist(), targets.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("side", Side)
