@@ -38,61 +38,7 @@ _STREAM = """\
   }
 #endif
 
-/* A store past the caches of a vector that lies within its lines; of any other it would write lines in pieces. */
-static inline void layout_stream(char *target, const char *vector, size_t bytes) {
-#if defined(__SSE2__) || defined(__clang__)
-  if (bytes % 16 == 0 && (uintptr_t)target % (bytes < 64 ? bytes : 64) == 0) {
-    size_t at = 0;
-#if defined(__AVX512F__)
-#pragma GCC unroll 8
-    for (; at + 64 <= bytes; at += 64) LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target + at, vector + at)
-#endif
-#if defined(__AVX__)
-#pragma GCC unroll 8
-    for (; at + 32 <= bytes; at += 32) LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target + at, vector + at)
-#endif
-#pragma GCC unroll 8
-    for (; at + 16 <= bytes; at += 16) LAYOUT_STREAM_PART(16, __builtin_ia32_movntdq, target + at, vector + at)
-    return;
-  }
-#endif
-  memcpy(target, vector, bytes);
-}
-#if defined(__SSE2__)
-#define LAYOUT_FENCE() _mm_sfence()
-#else
-#define LAYOUT_FENCE() ((void)0)
-#endif"""
-
-_STREAM_ANYWHERE = """\
-/* The same of a line or half of one, in one instruction if there is one: less to simplify, and nothing in memory. */
-static inline void layout_stream_line(char *target, const char *vector) {
-#if defined(__AVX512F__)
-  if ((uintptr_t)target % 64 == 0)
-    LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target, vector)
-  else
-    memcpy(target, vector, 64);
-#else
-  layout_stream(target, vector, 64);
-#endif
-}
-static inline void layout_stream_half(char *target, const char *vector) {
-#if defined(__AVX__)
-  if ((uintptr_t)target % 32 == 0)
-    LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target, vector)
-  else
-    memcpy(target, vector, 32);
-#else
-  layout_stream(target, vector, 32);
-#endif
-}
-#define LAYOUT_STREAM(pointer, vector) \\
-  (sizeof(vector) == 64   ? layout_stream_line((char *)(pointer), (const char *)&(vector)) \\
-   : sizeof(vector) == 32 ? layout_stream_half((char *)(pointer), (const char *)&(vector)) \\
-                          : layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector)))"""
-
-_STREAM_AT_LINE = """\
-/* The same where the kernel has seen that the vector lies at a multiple of its size: no test in one instruction. */
+/* A store past the caches of a vector that lies at a multiple of its size, in one instruction if there is one. */
 static inline void layout_stream_at_line(char *target, const char *vector, size_t bytes) {
 #if defined(__AVX512F__)
   if (bytes == 64) {
@@ -106,10 +52,38 @@ static inline void layout_stream_at_line(char *target, const char *vector, size_
     return;
   }
 #endif
-  layout_stream(target, vector, bytes);
+  size_t at = 0;
+#if defined(__SSE2__) || defined(__clang__)
+#if defined(__AVX512F__)
+#pragma GCC unroll 8
+  for (; at + 64 <= bytes; at += 64) LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target + at, vector + at)
+#endif
+#if defined(__AVX__)
+#pragma GCC unroll 8
+  for (; at + 32 <= bytes; at += 32) LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target + at, vector + at)
+#endif
+#pragma GCC unroll 8
+  for (; at + 16 <= bytes; at += 16) LAYOUT_STREAM_PART(16, __builtin_ia32_movntdq, target + at, vector + at)
+#endif
+  memcpy(target + at, vector + at, bytes - at);
 }
 #define LAYOUT_STREAM_AT_LINE(pointer, vector) \\
-  layout_stream_at_line((char *)(pointer), (const char *)&(vector), sizeof(vector))"""
+  layout_stream_at_line((char *)(pointer), (const char *)&(vector), sizeof(vector))
+#if defined(__SSE2__)
+#define LAYOUT_FENCE() _mm_sfence()
+#else
+#define LAYOUT_FENCE() ((void)0)
+#endif"""
+
+_STREAM_ANYWHERE = """\
+/* The same of a vector that lies within its lines; of any other it would write lines in pieces. */
+static inline void layout_stream(char *target, const char *vector, size_t bytes) {
+  if ((uintptr_t)target % (bytes < 64 ? bytes : 64) == 0)
+    layout_stream_at_line(target, vector, bytes);
+  else
+    memcpy(target, vector, bytes);
+}
+#define LAYOUT_STREAM(pointer, vector) layout_stream((char *)(pointer), (const char *)&(vector), sizeof(vector))"""
 
 
 MASKED_BYTES = 64
@@ -154,16 +128,11 @@ class Prelude:
     """Name of a vector type to its element type and its size in bytes."""
     floats: bool = False
     allocations: bool = False
-    anywhere: bool = False
-    """Whether anything is stored past the caches that may lie anywhere."""
-    at_line: bool = False
-    """The same of what is known to lie at lines."""
+    streams: bool = False
+    """Whether anything is stored past the caches."""
+    streams_anywhere: bool = False
+    """Whether some of it may lie anywhere."""
     parts: bool = False
-
-    @property
-    def streams(self) -> bool:
-        """Whether anything is stored past the caches."""
-        return self.anywhere or self.at_line
 
     def text(self) -> str:
         """The prelude, with an empty line between its parts."""
@@ -175,8 +144,7 @@ class Prelude:
         if self.allocations:
             parts.append(_ALLOCATE)
         if self.streams:
-            used = [(self.anywhere, _STREAM_ANYWHERE), (self.at_line, _STREAM_AT_LINE)]
-            parts.append("\n".join([_STREAM, *(text for is_used, text in used if is_used)]))
+            parts.append("\n".join([_STREAM, *([_STREAM_ANYWHERE] if self.streams_anywhere else [])]))
         if self.parts:
             parts.append(_PARTS)
         return "\n\n".join(parts) + "\n"

@@ -148,9 +148,8 @@ class VectorRules:
 
     def _stream(self, place: str, value: Expression, *, at_line: bool) -> None:
         prelude = self._printer.prelude
-        self.is_streaming = True
-        prelude.at_line |= at_line
-        prelude.anywhere |= not at_line
+        prelude.streams = self.is_streaming = True
+        prelude.streams_anywhere |= not at_line
         self._printer.line(f"LAYOUT_STREAM{'_AT_LINE' if at_line else ''}({place}, {value});")
 
     @print_operation.register

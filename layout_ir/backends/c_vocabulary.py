@@ -30,8 +30,7 @@ _CPP_KEYWORDS = frozenset(
 _MACROS_AND_CALLS = frozenset(
     """
     NULL EOF NAN INFINITY offsetof assert errno stdin stdout stderr linux unix i386 complex imaginary noreturn
-    abort aligned_alloc free memcpy layout_stream layout_stream_line layout_stream_half layout_stream_at_line
-    layout_store_part layout_allocate
+    abort aligned_alloc free memcpy layout_stream layout_stream_at_line layout_store_part layout_allocate
     """.split()  # noqa: SIM905
 )
 

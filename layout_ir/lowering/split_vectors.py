@@ -10,22 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
 from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import affine, arith, vector
 from xdsl.dialects.builtin import (
-    I64,
     AffineMapAttr,
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
     IndexType,
     IntegerAttr,
     ModuleOp,
     VectorType,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
@@ -40,6 +36,7 @@ from layout_ir.dialects.types import is_vector
 from layout_ir.layouts.network_registers import Part, mixtures
 from layout_ir.lowering.constants import repeated
 from layout_ir.lowering.register_order import take_few_registers
+from layout_ir.lowering.shuffles import shuffle, vector_of
 from layout_ir.lowering.target import VECTOR_WIDTHS
 
 Vectors = Sequence[SSAValue]
@@ -88,7 +85,6 @@ class Registers:
         return self.kind.get_shape()[0]
 
 
-@cache  # asked for every operation of a tile
 def registers_of(kind: Attribute, register_bytes: int) -> Registers:
     """The registers that a vector takes; one, of its own type, where it does not fill several."""
     assert is_vector(kind)
@@ -97,7 +93,7 @@ def registers_of(kind: Attribute, register_bytes: int) -> Registers:
     count, rest = divmod(kind.get_shape()[0] * bits, 8 * register_bytes) if bits >= 8 else (1, 0)
     if count < 2 or rest:
         return Registers(1, kind)
-    return Registers(count, VectorType(element, [kind.get_shape()[0] // count]))
+    return Registers(count, vector_of(element, kind.get_shape()[0] // count))
 
 
 _Shuffle = tuple[int, int, int]
@@ -113,9 +109,9 @@ class _Splitter:
     """The parts of each store that was taken apart."""
 
     _parts: dict[SSAValue, Vectors] = field(default_factory=dict[SSAValue, Vectors])
-    _mixtures: dict[_Shuffle, tuple[Part, ...]] = field(default_factory=dict[_Shuffle, tuple[Part, ...]])
+    # what was found out by the identity of attributes, as a hash is made anew every time: they live as long as this
     _kinds: dict[int, Registers] = field(default_factory=dict[int, Registers])
-    """By the identity of attributes, as a hash is made anew every time: they live as long as the module."""
+    _mixtures: dict[_Shuffle, tuple[Part, ...]] = field(default_factory=dict[_Shuffle, tuple[Part, ...]])
     _left: list[Operation] = field(default_factory=list[Operation])
     """Operations in place of which there are others; some are still used as a whole."""
 
@@ -240,22 +236,7 @@ def _mixed(op: vector.ShuffleOp, sources: Vectors, part: Part) -> SSAValue:
     if isinstance(part, int):
         return sources[part]
     left, right = (_mixed(op, sources, side) for side in (part.left, part.right))
-    kind, lanes = cast("VectorType[Attribute]", left.type), len(part.lanes)
-    if kind.get_shape()[0] != lanes:
-        kind = _vector_of(kind.element_type, lanes)
-    # by its parts, as are loads and stores: their own constructors take several times as long
-    mixed = vector.ShuffleOp.create(operands=[left, right], result_types=[kind], properties={"mask": _mask(part.lanes)})
-    return _insert(op, mixed, op.results[0].name_hint)
-
-
-@lru_cache(maxsize=1024)
-def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[I64]:
-    return DenseArrayBase.from_list(i64, lanes)
-
-
-@lru_cache(maxsize=64)
-def _vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
-    return VectorType(element, [lanes])
+    return _insert(op, shuffle(left, right, part.lanes), op.results[0].name_hint)
 
 
 def _lanes(value: SSAValue) -> int:

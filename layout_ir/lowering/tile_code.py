@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import I64, BoolAttr, DenseArrayBase, MemRefType, UnitAttr, VectorType, i64
+from xdsl.dialects.builtin import BoolAttr, MemRefType, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
 from layout_ir.dialects.aligned import AT_LINE
@@ -18,6 +17,7 @@ from layout_ir.lowering.line_sequences import places_asked
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.prefetch_attribute import FIRST_LEVEL, SECOND_LEVEL, request, with_prefetch
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.shuffles import shuffle, vector_of
 
 
 @dataclass(frozen=True)
@@ -108,17 +108,13 @@ class TileCode:
                 assert self.buffers.pad is not None
                 return self.builder.splat(self.buffers.pad, lanes)
             case Shuffle(left=left, right=right, mask=mask):
-                kind = _vector_type(self.buffers.source, len(mask))
-                # by its parts, as are loads and stores: their own constructors take several times as long
-                operation = vector.ShuffleOp.create(
-                    operands=[earlier[left], earlier[right]], result_types=[kind], properties={"mask": _lanes(mask)}
-                )
+                operation = shuffle(earlier[left], earlier[right], mask)
                 self.builder.insert(operation)
                 return _named(operation.result, "mixed")
 
     def _load(self, place: SSAValue, lanes: int, ahead: int) -> SSAValue:
         """A load, and a request for what lies as far ahead as all loads ask for, and `ahead` elements more."""
-        kind = _vector_type(self.buffers.source, lanes)
+        kind = vector_of(cast("MemRefType[Attribute]", self.buffers.source.type).element_type, lanes)
         operation = vector.LoadOp.create(operands=[self.buffers.source, place], result_types=[kind])
         distance = self.ahead.source + ahead if self.ahead.source and self.ahead.place is None else 0
         self.builder.insert(with_prefetch(operation, distance, locality=self._locality, times=self.ahead.times))
@@ -133,19 +129,3 @@ class TileCode:
 def _named(value: SSAValue, hint: str) -> SSAValue:
     value.name_hint = hint
     return value
-
-
-@lru_cache(maxsize=1024)
-def _lanes(mask: tuple[int, ...]) -> DenseArrayBase[I64]:
-    """The attribute of a mask, of which a network has many but few different ones."""
-    return DenseArrayBase.from_list(i64, mask)
-
-
-def _vector_type(buffer: SSAValue, lanes: int) -> VectorType[Attribute]:
-    return _vector_of(cast("MemRefType[Attribute]", buffer.type).element_type, lanes)
-
-
-@lru_cache(maxsize=64)
-def _vector_of(element: Attribute, lanes: int) -> VectorType[Attribute]:
-    """The type of vectors, of which a network has many but few different ones."""
-    return VectorType(element, [lanes])

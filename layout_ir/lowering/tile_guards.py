@@ -160,18 +160,17 @@ class Guards:
         """In an order of its own where rows lie so far apart that they belong to few sets of a cache."""
         lines = schedule.processor.crowding_lines
         if lines is None:
+            unit = PAGE_LINES * schedule.lanes
             competing, others = schedule, replace(schedule, may_be_pages=False)
+            products = page_products(self.box, self.tile, unit, self.unknown.symbols)
         else:
+            unit = lines * schedule.lanes
             competing, others = replace(schedule, may_crowd=True), schedule
+            strides = [axis.source_stride for axis in axes_of_tile(self.box, self.tile) if axis.source_stride != 1]
+            products = products_beside(strides, unit, self.unknown.symbols)
         if loop_levels(self.box, self.tile, competing) == loop_levels(self.box, self.tile, others):
             tiles(schedule)
             return
-        unit = (lines or PAGE_LINES) * schedule.lanes
-        if lines is None:
-            products = page_products(self.box, self.tile, unit, self.unknown.symbols)
-        else:
-            strides = [axis.source_stride for axis in axes_of_tile(self.box, self.tile) if axis.source_stride != 1]
-            products = products_beside(strides, unit, self.unknown.symbols)
         if products is None:
             tiles(others)
             return

@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
-from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.tiling import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
@@ -163,9 +162,6 @@ class TileEmitter:
     def straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
         """The code of one tile, or the call of a function that has it."""
         streamed = streamed_stores(box, tile, self.schedule)
-        schedule = self.schedule
-        if isinstance(tile, LineCopy):  # rows that are cut into lines inside of loops that it does not know
-            schedule = replace(schedule, starts_at_line=False)
-        code = TileCode(self.builder, self.buffers, schedule, ahead)
+        code = TileCode(self.builder, self.buffers, self.schedule, ahead)
         if streamed or not emit_shared(code, tile.network, places):
             code.emit(tile.network, places, streamed)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from layout_ir.layouts.cache_line import LINE_BYTES
+from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
@@ -186,6 +187,10 @@ def _with_tiles(
         tile = tile_of(inner, own, size)
         if tile is not None and (loose_pads(inner, tile) or (box.is_padded and not writes_pads)):
             tile = None
+        if isinstance(tile, LineCopy) and any(
+            axis.destination_stride % schedule.lanes for axis in box.axes[: walk.shared]
+        ):
+            tile = None  # it does not know of the common loops, in which its lines would be no lines
         apart = filled_apart(inner, own, size) if tile is None and writes_pads else None
         if apart is None:
             yield box, tile

@@ -111,7 +111,7 @@ def test_kernels_for_unknown_sizes_leave_whole_lines_to_tiles_on_zen_4() -> None
     module = reorder_module(layout("NCHW"), layout("onednn:nChw16c"), (None, 64, None, None), "f32")
     _, on_zen_3 = lower_to_c(module.clone(), HALVES)
     _, on_zen_4 = lower_to_c(module, replace(HALVES, processor=ZEN_4))
-    assert on_zen_3.count("LAYOUT_STREAM(&") < 16  # of panels alone
+    assert len(re.findall(r"LAYOUT_STREAM\w*\(&", on_zen_3)) < 16  # of panels alone
     assert on_zen_4.count("LAYOUT_STREAM_AT_LINE(&") >= 32  # 16 lines of two registers each
 
 

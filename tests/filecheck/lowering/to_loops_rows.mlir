@@ -11,9 +11,9 @@
 // CHECK-LABEL:     func.func @rows(
 // CHECK:             scf.if
 // CHECK:             scf.for
-// CHECK-COUNT-4:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<{{16|8}}xf32>
-// CHECK:             vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
-// CHECK-COUNT-3:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<16xf32>
+// CHECK-COUNT-3:     vector.store %{{.*}} {at_line, nontemporal = true} : memref<{{.*}}>, vector<16xf32>
+// CHECK-COUNT-2:     vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
+// CHECK-COUNT-3:     vector.store %{{.*}} {at_line, nontemporal = true} : memref<{{.*}}>, vector<16xf32>
 // CHECK:             vector.store
 // CHECK:             } else {
 // CHECK-NOT:         nontemporal
