@@ -16,7 +16,7 @@ from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Network, Store
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 
 VECTOR_LIMIT = 256
 """Vectors of the largest tile, which becomes straight-line code."""

@@ -12,14 +12,15 @@ def wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
     """
     Which bit of the lanes' or the rows' numbers each lane bit shall be for vectors to hold runs of the destination.
 
-    `contents`: destination offsets of the lanes of every row, or `PAD`. None where they are not sums of one weight a
-    bit.
+    `contents`: destination offsets of the lanes of every row, or `PAD`. None where those of the rows are not sums of
+    one weight a bit, or none of either; where those of the lanes are not, rows alone make runs.
     """
     rows = _row_weights(contents)
-    lanes = _weights(contents[0])
-    if rows is None or lanes is None:
+    if rows is None:
         return None
-    return _labels(len(lanes), rows, {weight: bit for bit, weight in enumerate(lanes)})
+    lanes = _weights(contents[0]) or []
+    labels = _labels((len(contents[0]) - 1).bit_length(), rows, {weight: bit for bit, weight in enumerate(lanes)})
+    return labels if lanes or any(label is not None for label in labels) else None
 
 
 def arrange(

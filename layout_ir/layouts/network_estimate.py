@@ -14,6 +14,7 @@ from layout_ir.layouts.shuffle_network import (
     Load,
     Network,
     Shuffle,
+    Splat,
     cost_of_mask,
     dear_shuffle,
     reads_both,
@@ -29,6 +30,9 @@ Contents = npt.NDArray[np.int64]
 
 Values = npt.NDArray[np.intp]
 """Values by the column and the row that they belong to."""
+
+Flags = npt.NDArray[np.bool_]
+"""What holds for these values or not."""
 
 
 def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
@@ -47,7 +51,8 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
     inputs: set[int] = set()
     for values, stages in groups:
         wanted, needed = np.split(needed, [values.size])
-        before, shuffles = _before_stages(wanted.reshape(values.shape), stages, goal.segment_bits)
+        pads = np.array([isinstance(builder.values[value], Splat) for value in values.flat]).reshape(values.shape)
+        before, shuffles = _before_stages(wanted.reshape(values.shape), pads, stages, goal.segment_bits)
         inputs |= set(values[before].tolist())
         cost += shuffles
     return cost + _least_cost(builder, inputs, goal.segment_bits)
@@ -89,21 +94,29 @@ def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) 
     return contents.reshape(-1, contents.shape[-1])
 
 
-def _before_stages(
-    wanted: npt.NDArray[np.bool_], stages: Stages, segment_bits: int
-) -> tuple[npt.NDArray[np.bool_], float]:
+def _before_stages(wanted: Flags, pads: Flags, stages: Stages, segment_bits: int) -> tuple[Flags, float]:
     """
     Which values have to be there before the stages for some to be there after them, and what their shuffles cost.
 
-    The last shuffles may become one with those that read them.
+    `pads`: which values before the stages are pads; shuffles of pads are none. The last shuffles may become one with
+    those that read them.
     """
+    copies = [~pads]
+    for _, bit in stages:
+        copies.append(_in_either_row(copies[-1], bit))
     cost = 0.0
-    for number, (stage, bit) in enumerate(reversed(stages)):
+    for number, ((stage, bit), is_copy) in enumerate(zip(reversed(stages), reversed(copies), strict=False)):
         price = cost_of_mask(stage.masks[0], len(stage.masks[0]), segment_bits) if number else CHEAP
+        wanted = wanted & is_copy
         cost += price * int(wanted.sum())
-        pairs = wanted.reshape(len(wanted), -1, 2, 1 << bit)
-        wanted = np.broadcast_to(pairs.any(axis=2, keepdims=True), pairs.shape).reshape(wanted.shape)
-    return wanted, cost
+        wanted = _in_either_row(wanted, bit)
+    return wanted & copies[0], cost
+
+
+def _in_either_row(flags: Flags, bit: int) -> Flags:
+    """What holds for either of two rows that differ in a bit of their numbers."""
+    pairs = flags.reshape(len(flags), -1, 2, 1 << bit)
+    return np.broadcast_to(pairs.any(axis=2, keepdims=True), pairs.shape).reshape(flags.shape)
 
 
 def _least_cost(builder: Builder, needed: set[int], segment_bits: int) -> float:

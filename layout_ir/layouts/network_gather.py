@@ -30,9 +30,11 @@ class Builder:
         return len(self.values) - 1
 
     def shuffle(self, left: int, right: int, mask: Sequence[int]) -> int:
-        """Append a shuffle; returns its number."""
+        """Append a shuffle, which of pads is pads; returns its number."""
         both = self.contents[left] + self.contents[right]
-        return self.add(Shuffle(left, right, tuple(mask)), [both[lane] for lane in mask])
+        is_pad = isinstance(self.values[left], Splat) and isinstance(self.values[right], Splat)
+        value = Splat(len(mask)) if is_pad else Shuffle(left, right, tuple(mask))
+        return self.add(value, [both[lane] for lane in mask])
 
     def copy(self) -> Builder:
         """Another builder that starts from the same values."""

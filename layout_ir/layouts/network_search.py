@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -101,14 +101,14 @@ class Search:
 
     @cached_property
     def _rotated(self) -> Network | None:
-        return rotate(self.rows, self._goal)
+        return rotate(_few_that_copy(self.rows) or self.rows, self._goal)
 
     def _cheapest(self, limit: float) -> Network | None:
         best: Network | None = None
         if self._rotated is not None and self._rotated.cost < limit:
             best, limit = self._rotated, self._rotated.cost
-        for size in _group_sizes(self.rows, self.lanes):
-            for read, blends in readings(self.rows, self.lanes, self.reach, is_exchanged=size == len(self.rows)):
+        for rows, size in _groups(self.rows, self.lanes):
+            for read, blends in readings(rows, self.lanes, self.reach, is_exchanged=size == len(rows)):
                 if best is not None and best.cost <= self._good_enough:
                     return best
                 network = build_network(read, blends, size, self._goal, limit)
@@ -118,6 +118,20 @@ class Search:
 
 
 _search = lru_cache(maxsize=NETWORKS_REMEMBERED)(Search)
+
+
+def _groups(rows: Sequence[Row], lanes: int) -> Iterator[tuple[Sequence[Row], int]]:
+    """Rows with the sizes of the groups in which they may be exchanged: a few without pads first, then with these."""
+    few = _few_that_copy(rows)
+    yield from ((few or rows, size) for size in _group_sizes(few or rows, lanes))
+    if few and len(rows) & (len(rows) - 1) == 0:
+        yield from ((rows, size) for size in _group_sizes(rows, lanes) if size > 1)
+
+
+def _few_that_copy(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows that are no pads, where these are few enough to be gathered; none where there are no others."""
+    copies = [row for row in rows if row[0][0] is not None]
+    return copies if len(copies) <= ROWS_GATHERED // 2 and len(copies) < len(rows) else ()
 
 
 def _group_sizes(rows: Sequence[Row], lanes: int) -> list[int]:

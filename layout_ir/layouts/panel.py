@@ -21,7 +21,7 @@ from layout_ir.layouts.panel_group import Group, start_of
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.layouts.thread_shares import EVEN, evenness
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 
 SHARED_TRIPS = 8
 """Trips of a loop from which on threads share it rather than another."""

@@ -14,7 +14,8 @@ from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.thread_shares import EVEN
-from layout_ir.layouts.tiling import Tile, within_storage
+from layout_ir.layouts.tile import Tile
+from layout_ir.layouts.tiling import within_storage
 
 RUN_BYTES = (4096, 2048, 1536, 1024, 768, 512, 320, 192, 128)
 """Lengths of runs that are tried."""

@@ -14,7 +14,7 @@ from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.panel_group import Group, start_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 
 
 def with_overrun(group: Group, choose_tile: Callable[[Box, int], Tile | None], source_size: int) -> Group:

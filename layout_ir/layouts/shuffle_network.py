@@ -145,10 +145,17 @@ def width_of(value: Value) -> int:
 
 
 def simplified(network: Network) -> Network:
-    """Compose shuffles of one value with the shuffle that made it, drop what is an identity and what nobody uses."""
+    """
+    Compose shuffles of one value with the shuffle that made it, drop what is an identity and what nobody uses.
+
+    Pads of one width are one value.
+    """
     values = list(network.values)
     alias = list(range(len(values)))
+    pads: dict[Value, int] = {}
     for number, value in enumerate(values):
+        if isinstance(value, Splat):
+            alias[number] = pads.setdefault(value, number)
         if not isinstance(value, Shuffle):
             continue
         value = Shuffle(alias[value.left], alias[value.right], value.mask)
@@ -166,6 +173,7 @@ def simplified(network: Network) -> Network:
                 values[number] = both
         elif isinstance(inner, Splat):
             values[number] = Splat(len(mask))
+            alias[number] = pads.setdefault(values[number], number)
     stores = [Store(store.offset, store.lanes, alias[store.value]) for store in network.stores]
     return _in_order_of_use(replace(network, values=tuple(values), stores=tuple(stores)))
 

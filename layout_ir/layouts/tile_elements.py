@@ -16,7 +16,7 @@ from functools import lru_cache
 from layout_ir.layouts.network_gather import PAD
 from layout_ir.layouts.network_loads import Element
 from layout_ir.layouts.network_offsets import Formed, formed
-from layout_ir.layouts.network_search import NETWORKS_REMEMBERED, ROWS_GATHERED
+from layout_ir.layouts.network_search import NETWORKS_REMEMBERED
 from layout_ir.layouts.plan import Axis
 from layout_ir.layouts.tile_runs import Run
 
@@ -62,11 +62,8 @@ def _rows(walks: Sequence[_Walk], lowest: int) -> tuple[list[list[Element]], set
     """The elements of every row, and the offsets in the destination that they have, from the lowest one."""
     outer = sorted(walks, key=lambda walk: -walk.axis.destination_at(1) if walk.axis.extent > 1 else 0)
     numbers = list(itertools.product(*(range(walk.rows) for walk in outer)))
-    valid = [row for row in numbers if all(walk.is_valid(step) for walk, step in zip(outer, row, strict=True))]
-    if len(valid) <= ROWS_GATHERED // 2:
-        numbers = valid
+    copies = {row for row in numbers if all(walk.is_valid(step) for walk, step in zip(outer, row, strict=True))}
     inside = _run_of(walks)
-    copies = set(valid)
     elements: list[list[Element]] = []
     covered: set[int] = set()
     for row in numbers:

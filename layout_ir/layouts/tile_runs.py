@@ -21,6 +21,9 @@ LEAST_RUN = 8
 RUN_VECTORS = 4
 """Vectors that one tile copies where both sides share a long run."""
 
+LEAST_SHARE = 4
+"""Of how many short runs a vector is made, at most."""
+
 Run = dict[int, int]
 """The part of a tile along some axes: axis to steps."""
 
@@ -120,6 +123,32 @@ def fitting_run(axes: Sequence[Axis], lanes: int) -> Run:
         if is_part:
             break
     return run
+
+
+def short_runs(axes: Sequence[Axis], lanes: int) -> list[Run]:
+    """Runs shorter than a vector, of whole axes: as few lanes as rows of filters may fill, and cheap to exchange."""
+    run: Run = {}
+    length, found = 1, list[Run]()
+    for i in _until_pads(axes, _chain(axes, [axis.source_stride for axis in axes])):
+        if not axes[i].is_full:
+            break
+        run[i] = axes[i].extent
+        length *= axes[i].extent
+        if length >= lanes:
+            break
+        if length * LEAST_SHARE >= lanes and length & (length - 1) == 0:
+            found.append(dict(run))
+    return found
+
+
+def read_together(axes: Sequence[Axis], extents: Sequence[int]) -> int:
+    """Elements of the source that a tile takes of what follows each other there."""
+    length = 1
+    for i in _chain(axes, [axis.source_stride for axis in axes]):
+        length *= extents[i]
+        if extents[i] < axes[i].extent:
+            break
+    return length
 
 
 def half_runs(runs: Sequence[Run], lanes: int) -> list[Run]:

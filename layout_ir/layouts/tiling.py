@@ -9,9 +9,8 @@ layout, a line has more of them than of elements sometimes; it is still read as 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -22,8 +21,16 @@ from layout_ir.layouts.fill_tile import fill_extents, fill_network
 from layout_ir.layouts.network_loads import Reach
 from layout_ir.layouts.network_search import find_formed
 from layout_ir.layouts.plan import Axis, Box
-from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.tile import WORTHWHILE, Tile, walked, walked_cells
+from layout_ir.layouts.tile_costs import (
+    PARTS_OF_LINES,
+    PARTS_PAST_CACHES,
+    TOLERATED_OVERLAP,
+    Vectors,
+    price_of_overlap,
+    true_cost,
+)
 from layout_ir.layouts.tile_elements import tile_elements
 from layout_ir.layouts.tile_runs import (
     ELEMENT_LIMIT,
@@ -32,7 +39,9 @@ from layout_ir.layouts.tile_runs import (
     extents_of,
     fitting_run,
     half_runs,
+    read_together,
     runs_over_holes,
+    short_runs,
     source_runs,
     within_limit,
 )
@@ -43,11 +52,11 @@ WORTH_SHORTENING = 1.5
 INSTRUCTION_LIMIT = 1600
 """Vector instructions of the largest tile."""
 
-WORTHWHILE = 0.95
-"""Vector instructions per element above which scalar loops are as good."""
-
 ENOUGH = 11
-"""Vector instructions, for every vector of the destination, up to which no loads over holes are tried."""
+"""Vector instructions, for every vector of the destination, up to which no other runs are tried."""
+
+ENOUGH_IN_REGISTERS = 5
+"""The same for short runs where general shuffles are several instructions, which these may do without."""
 
 FEW_INSTRUCTIONS = 6
 """Vector instructions up to which a tile is unrolled."""
@@ -55,46 +64,8 @@ FEW_INSTRUCTIONS = 6
 UNROLLED_TILES = 4
 """Tiles that become one."""
 
-TOLERATED_OVERLAP = 1.2
-"""Share of cells that may be moved twice before another tile is better."""
-
-PARTS_OF_LINES, PARTS_PAST_CACHES = 1.25, 2.0
-"""What vectors that are shorter than a line, or that overlap, cost more: in the caches, and past them."""
-
-REGISTERS = 32
-"""Vectors that processors of the longest ones keep; each further one is written and read again."""
-
 STREAMED_AGAIN = 1.02
 """Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A part of a box: `extents[i]` steps of axis i, moved by a network."""
-
-    extents: tuple[int, ...]
-    network: Network
-
-    @property
-    def elements(self) -> int:
-        """Cells of the destination that one tile writes."""
-        return math.prod(self.extents)
-
-    @property
-    def cost(self) -> float:
-        """Vector instructions per cell."""
-        return self.network.cost / self.elements
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """The registers that a tile goes through, and what their loads may reach around its rows."""
-
-    lanes: int
-    segment: int | None
-    reach: Reach
-    past_caches: bool
-    in_caches: bool
 
 
 @dataclass(frozen=True)
@@ -120,6 +91,7 @@ def choose_tile(
     fits_runs: bool = True,
     keeps_to_lines: bool = False,
     is_small: bool = False,
+    register_lanes: int = 0,
 ) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
@@ -130,7 +102,7 @@ def choose_tile(
     `in_caches`: whether all data stay there. `fits_runs`: whether runs that just fit into a vector are tried as well.
     `keeps_to_lines`: whether loads that reach into lines without any of the tile's elements are worse than further
     instructions. `is_small`: whether the box is so small a part of a copy that a search for larger tiles is not worth
-    it.
+    it. `register_lanes`: elements of a register, where general shuffles of two of them are several instructions.
     """
     if not box.is_linear:
         return None
@@ -139,7 +111,7 @@ def choose_tile(
         return None if extents is None else Tile(extents, fill_network(math.prod(extents), lanes, segment or lanes))
     box = _with_unit_stride(box)
     reach = replace(_reach(box, source_size), keeps_to_lines=keeps_to_lines)
-    vectors = Vectors(lanes, segment, reach, past_caches, in_caches)
+    vectors = Vectors(lanes, segment, reach, past_caches, in_caches, register_lanes)
     runs = source_runs(box.axes, lanes)
     if fits_runs and not box.is_padded:
         fitting = fitting_run(box.axes, lanes)
@@ -148,14 +120,20 @@ def choose_tile(
     if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
         best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
-    if best is not None and _walked(box, best.tile.extents) > TOLERATED_OVERLAP and in_caches:
+    enough = ENOUGH_IN_REGISTERS if register_lanes else ENOUGH
+    if (best is None or best.cost * lanes > enough) and not box.is_padded:
+        short = [run for run in short_runs(box.axes, lanes) if run not in runs]
+        best = _best_choice(box, short, vectors, best, is_small=is_small, reads_lines=True)
+    if best is not None and walked(box, best.tile.extents) > TOLERATED_OVERLAP and in_caches:
         best = _best_choice(box, half_runs(runs, lanes), vectors, best, is_small=True)
     if best is None or box.is_padded or (in_caches and best.cost * lanes > ENOUGH):
         most = math.inf if best is None else best.cost / WORTH_SHORTENING
-        best = _best_choice(box, runs, vectors, is_small=is_small, shortened_below=most) or best
+        reads_lines = past_caches and register_lanes > 0  # of shorter runs, which are half a line or less
+        shortened = _best_choice(box, runs, vectors, is_small=is_small, reads_lines=reads_lines, shortened_below=most)
+        best = shortened or best
     # parts of lines past the caches make one tile worse than another, not worse than scalar loops, which write them too
     dear = PARTS_PAST_CACHES / PARTS_OF_LINES if past_caches else 1
-    if best is None or best.cost > WORTHWHILE * dear:
+    if best is None or best.cost > vectors.worthwhile * dear:
         return None
     return _unrolled(box, best, vectors)
 
@@ -192,15 +170,37 @@ def _best_choice(
     best: Choice | None = None,
     *,
     is_small: bool = False,
+    reads_lines: bool = False,
     shortened_below: float | None = None,
 ) -> Choice | None:
     """
     The cheapest of the tiles that some runs lead to, and of one found before; for a small box no larger ones.
 
+    `reads_lines`: whether rows have to go on until a tile reads whole lines, which runs alone do not.
     `shortened_below`: only tiles that are too large unless their runs are shortened, if they cost less than this.
     """
-    lanes = vectors.lanes
     limit = WORTHWHILE if shortened_below is None else min(shortened_below, WORTHWHILE)
+    for run, rows in _runs_and_rows(box, runs, vectors, are_shortened=shortened_below is not None):
+        extents = extents_of(box.axes, run, rows)
+        if reads_lines and read_together(box.axes, extents) < vectors.lanes:
+            continue
+        if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
+            continue
+        most = best.cost / price_of_overlap(box, extents) if best else limit
+        if vectors.register_lanes:  # where costs count more than the instructions of a network
+            most = min(most, WORTHWHILE)
+        tile = _tile(box.axes, run, rows, vectors, most)
+        cost = true_cost(box, tile, vectors) if tile else math.inf
+        if tile is not None and (cost < best.cost if best else cost <= limit or shortened_below is None):
+            best = Choice(tile, run, rows, cost)
+    return best
+
+
+def _runs_and_rows(
+    box: Box, runs: Sequence[Run], vectors: Vectors, *, are_shortened: bool
+) -> Iterator[tuple[Run, Run]]:
+    """What tiles may be made of: runs, or (`are_shortened`) only those that tiles need shortened, each with rows."""
+    lanes = vectors.lanes
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
         of_line = {i: steps for i, steps in whole_run.items() if steps > 1 or not box.axes[i].is_full}
@@ -210,83 +210,28 @@ def _best_choice(
             (lanes, True, False),
             (8 * lanes, False, False),
             (lanes // 2, True, False),
+            (4 * lanes, False, False),
             (2 * lanes, False, False),
         ):
             if is_most and vectors.in_caches:
                 continue
             rows = destination_rows(box.axes, of_line, max(target, 1), split_odd, is_most)
-            run = of_line if shortened_below is None else within_limit(box.axes, of_line, rows)
-            if (run, rows) in tried or (shortened_below is not None and run == of_line):
+            run = within_limit(box.axes, of_line, rows) if are_shortened else of_line
+            if (run, rows) in tried or (are_shortened and run == of_line):
                 continue
             tried.append((run, rows))
-            if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
-                continue
-            overlap = _price_of_overlap(box, extents_of(box.axes, run, rows))
-            tile = _tile(box.axes, run, rows, vectors, best.cost / overlap if best else limit)
-            cost = _true_cost(box, tile, vectors) if tile else math.inf
-            if tile is not None and (cost < best.cost if best else cost <= limit or shortened_below is None):
-                best = Choice(tile, run, rows, cost)
-    return best
-
-
-def _true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
-    """
-    Vector instructions per cell of the box: where tiles do not divide an axis, the last one does cells again, and what
-    no register keeps is written and read.
-
-    A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
-    lines in parts.
-    """
-    overlap = _price_of_overlap(box, tile.extents)
-    spilled = max(tile.network.most_live - REGISTERS, 0)
-    return (tile.cost + spilled / tile.elements) * overlap * _price_of_parts(tile, vectors)
-
-
-def _price_of_overlap(box: Box, extents: Sequence[int]) -> float:
-    """What it costs more that the last tiles do cells again."""
-    return max(_walked(box, extents) / TOLERATED_OVERLAP, 1)
-
-
-def _price_of_parts(tile: Tile, vectors: Vectors) -> float:
-    """What it costs more that a tile writes lines in parts: in the caches, only the ends of long runs are parts."""
-    stores, lanes = tile.network.stores, vectors.lanes
-    if all(store.lanes == lanes for store in stores) and len(stores) * lanes == tile.elements:
-        return 1
-    if vectors.past_caches:
-        return PARTS_PAST_CACHES
-    spans = sorted((store.offset, store.offset + store.lanes) for store in stores)
-    reached = itertools.accumulate((end for _, end in spans), max)
-    runs = 1 + sum(start > end for (start, _), end in zip(spans[1:], reached, strict=False))
-    return 1 + (PARTS_OF_LINES - 1) * min(lanes * runs / tile.elements, 1)
-
-
-def loose_pads(box: Box, tile: Tile) -> list[int]:
-    """The axes that a tile takes step by step although some of their steps copy and the others pad."""
-    if box.is_fill:
-        return []
-    return [
-        i for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)) if not axis.is_full and steps == 1
-    ]
-
-
-def walked_cells(box: Box, tile: Tile) -> float:
-    """Cells that all tiles of a box move, over the cells that it has."""
-    return _walked(box, tile.extents)
-
-
-def _walked(box: Box, extents: Sequence[int]) -> float:
-    return math.prod(
-        -(-axis.extent // steps) * steps / axis.extent for axis, steps in zip(box.axes, extents, strict=True)
-    )
+            if target == 4 * lanes and walked(box, extents_of(box.axes, run, rows)) > STREAMED_AGAIN:
+                continue  # which is what others are for
+            yield run, rows
 
 
 def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
     """A tile of few instructions made longer along the innermost loop, which would cost more than it moves."""
     tile, run, rows = choice.tile, choice.run, choice.rows
-    walked = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i] and axis.is_full]
-    if not walked or tile.network.cost > FEW_INSTRUCTIONS:
+    loops = [i for i, axis in enumerate(box.axes) if axis.extent > tile.extents[i] and axis.is_full]
+    if not loops or tile.network.cost > FEW_INSTRUCTIONS:
         return tile
-    innermost = walked[-1]
+    innermost = loops[-1]
     again = STREAMED_AGAIN if vectors.past_caches else math.inf
     most = min(box.axes[innermost].extent // tile.extents[innermost], UNROLLED_TILES)
     for count in sorted(range(2, most + 1), key=lambda count: (count & (count - 1) != 0, -count)):

@@ -8,7 +8,7 @@ from layout_ir.layouts.lane_stages import is_cheap
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Network, Shuffle, moves_whole_parts, width_of
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile, walked_cells
+from layout_ir.layouts.tile import Tile, walked_cells
 from layout_ir.lowering.schedule import Schedule, destination_starts, source_starts
 
 LOAD, STORE, SHUFFLE = 0.5, 1.0, 1.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.schedule import Schedule, in_caches
 from layout_ir.lowering.short_extents import ShortBox, short_boxes, short_extent

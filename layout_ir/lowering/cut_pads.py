@@ -5,7 +5,8 @@ from __future__ import annotations
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import WORTHWHILE, choose_tile, loose_pads
+from layout_ir.layouts.tile import WORTHWHILE, loose_pads
+from layout_ir.layouts.tiling import choose_tile
 
 LONGEST_PADDED = 4
 """Vectors up to which an axis with pads is moved as a whole if a tile does that."""

@@ -11,7 +11,7 @@ from layout_ir.layouts.panel_source import STREAMS
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.line_sequences import (
     BYTES_ON_THE_WAY,
     LEAST_LINES_AHEAD,

@@ -18,7 +18,7 @@ from layout_ir.layouts.plan import Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import merge_pads
 from layout_ir.layouts.shuffle_network import Network, Shuffle
 from layout_ir.layouts.symbols import readable
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.layouts.unknown_plan import plan_copy, storage_size
 from layout_ir.lowering.destination_prefetching import destination_ahead
 from layout_ir.lowering.filled_apart import parts_with_tiles

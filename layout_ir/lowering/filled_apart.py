@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from layout_ir.layouts.panel_group import is_regular
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
-from layout_ir.layouts.tiling import Tile, loose_pads
+from layout_ir.layouts.tile import Tile, loose_pads
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_choice import tile_of
 

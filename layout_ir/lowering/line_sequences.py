@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Store
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 
 BYTES_ON_THE_WAY = 5120

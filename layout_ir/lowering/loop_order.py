@@ -9,7 +9,8 @@ from dataclasses import replace
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import TOLERATED_OVERLAP, Tile, walked_cells
+from layout_ir.layouts.tile import Tile, walked_cells
+from layout_ir.layouts.tile_costs import TOLERATED_OVERLAP
 from layout_ir.lowering.cached_orders import Order
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel

@@ -23,7 +23,7 @@ from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_of_step import step_length
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import walked_cells
+from layout_ir.layouts.tile import walked_cells
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder

@@ -16,7 +16,7 @@ from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel

@@ -11,7 +11,7 @@ from layout_ir.layouts.panel_source import source_rows
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_requests import asked_region, asked_rows, is_asked_before, line_behind, sequence_ahead
 from layout_ir.lowering.schedule import Schedule

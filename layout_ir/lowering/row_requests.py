@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_rows import NextRows

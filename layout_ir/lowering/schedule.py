@@ -14,7 +14,7 @@ from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.processor_families import ICE_LAKE, MODELS
 from layout_ir.lowering.processor_model import ProcessorModel
 from layout_ir.lowering.request_model import PAGE_LINES

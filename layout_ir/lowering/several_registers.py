@@ -9,7 +9,7 @@ channels are 1.1 to 3 times as fast by panels, and the others faster without.
 from __future__ import annotations
 
 from layout_ir.layouts.network_registers import dear_shuffles, most_registers
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.schedule import Schedule
 
 MOST_REGISTERS = 150

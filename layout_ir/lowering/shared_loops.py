@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.thread_shares import EVEN, evenness
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.schedule import Schedule
 

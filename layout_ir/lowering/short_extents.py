@@ -16,7 +16,7 @@ from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import drop_unit_axes
 from layout_ir.layouts.symbols import Symbols, Undecodable, is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 

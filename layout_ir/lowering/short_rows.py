@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Load, Store
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.line_sequences import BYTES_ON_THE_WAY
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel

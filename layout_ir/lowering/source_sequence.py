@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 
 GAP_LINES = 4

@@ -18,7 +18,7 @@ from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.line_sequences import trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import loop_levels

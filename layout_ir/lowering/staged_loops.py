@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts import affine
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.shuffle_network import Store
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.level_loops import level_loops
 from layout_ir.lowering.line_runs import LineRuns, elements_behind_line

@@ -15,7 +15,8 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
+from layout_ir.layouts.tile import Tile, loose_pads
+from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.cached_cycles import cached_cycles
 from layout_ir.lowering.line_sequences import rows_of
 from layout_ir.lowering.schedule import Schedule, axes_of_tile, of_shorter_tiles
@@ -83,6 +84,7 @@ def _wide_tile(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
             fits_runs=not schedule.narrows or schedule.processor.fits_runs,
             keeps_to_lines=keeps_to_lines,
             is_small=_is_small(box, schedule),
+            register_lanes=schedule.register_lanes,
         )
 
     tile = chosen(keeps_to_lines=schedule.keeps_to_lines)
@@ -166,6 +168,7 @@ def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) 
         in_caches=True,
         fits_runs=schedule.processor.fits_runs,
         is_small=_is_small(box, schedule),
+        register_lanes=schedule.register_lanes,
     )
 
 

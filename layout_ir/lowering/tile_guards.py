@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.dialects.types import element_type_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder

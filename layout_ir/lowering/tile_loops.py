@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts import affine
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.tiling import Tile, loose_pads
+from layout_ir.layouts.tile import Tile, loose_pads
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.destination_prefetching import asks_both_lines, destination_ahead, rows_written_together
 from layout_ir.lowering.filled_apart import parts_with_tiles

@@ -13,7 +13,8 @@ from xdsl.ir import SSAValue
 from layout_ir.layouts.group_tile import choose_group_tile
 from layout_ir.layouts.plan import Axis, Box, CopyPlan
 from layout_ir.layouts.plan_rewrites import cut_box
-from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.tile import Tile
+from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.box_loops import Buffers, shifted
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
 from layout_ir.lowering.level_loops import level_loop

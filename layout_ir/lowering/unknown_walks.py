@@ -15,7 +15,8 @@ from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shared_walk import CommonSteps, Sharing, Side, common_steps, sharing
 from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, within_storage
+from layout_ir.layouts.tile import WORTHWHILE, Tile, loose_pads
+from layout_ir.layouts.tiling import within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.level_loops import level_loops, part_loop
 from layout_ir.lowering.line_runs import begins_at_line

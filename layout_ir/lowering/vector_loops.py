@@ -10,7 +10,7 @@ from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Symbols
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.common_lengths import COMMON_LENGTH, of_common_length
 from layout_ir.lowering.destination_prefetching import has_gaps

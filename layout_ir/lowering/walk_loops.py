@@ -14,7 +14,8 @@ from layout_ir.layouts.panel_choice import SHARED_TRIPS
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.plan_rewrites import cut_box, merge_pads
 from layout_ir.layouts.shared_walk import SharedWalk, Sharing, Side, sharing, walk_together
-from layout_ir.layouts.tiling import WORTHWHILE, Tile, loose_pads, walked_cells, within_storage
+from layout_ir.layouts.tile import WORTHWHILE, Tile, loose_pads, walked_cells
+from layout_ir.layouts.tiling import within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
 from layout_ir.lowering.filled_apart import filled_apart, parts_with_tiles
 from layout_ir.lowering.level_loops import level_loops, part_loop

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from layout_ir.layouts.affine import constant_value
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import Product, Symbols, is_symbolic
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.schedule import axes_of_tile, line_starts
 

@@ -19,7 +19,8 @@ from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
 from layout_ir.layouts.thread_shares import evenness
-from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.tile import Tile
+from layout_ir.layouts.tiling import choose_tile
 
 CASES = [
     ("NCHW", "NHWC", (2, 100, 13, 17), "f32"),

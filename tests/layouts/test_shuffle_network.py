@@ -16,6 +16,7 @@ from layout_ir.layouts.network_gather import PAD as HOLE
 from layout_ir.layouts.network_gather import chunks, power_of_two_below
 from layout_ir.layouts.network_loads import Element, Reach
 from layout_ir.layouts.network_search import find_network
+from layout_ir.layouts.register_instructions import further_instructions
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat
 
 SOURCE = np.arange(1000, 9000)
@@ -193,3 +194,28 @@ def test_power_of_two_below(number: int):
     power = power_of_two_below(number)
     assert power <= number < 2 * power
     assert power & (power - 1) == 0
+
+
+@pytest.mark.parametrize("valid", [3, 4])
+def test_a_few_rows_are_exchanged_with_pads_where_that_takes_less_than_to_gather_them(valid: int) -> None:
+    """Channels of bytes that begin a block of 16: every vector that is gathered takes a shuffle for each row."""
+    rows: list[list[Element]] = [
+        [(1000 * row + i if row < valid else None, 16 * i + row) for i in range(32)] for row in range(16)
+    ]
+    network = find_network(rows, [], 32, segment=16)
+    assert network is not None
+    assert sum(isinstance(value, Shuffle) for value in network.values) < 16 * valid - 8
+    assert len(network.loads) == valid
+    assert sum(isinstance(value, Splat) for value in network.values) == 1
+    check_network(network, rows, [], 32)
+
+
+def test_rows_make_runs_where_elements_of_a_row_are_at_no_sums() -> None:
+    """Of filters of 3 x 3, 16 rows are exchanged, of which 9 elements and then the next 9 follow each other."""
+    rows: list[list[Element]] = [
+        [(300 * row + i, i % 9 * 256 + i // 9 * 16 + row) for i in range(144)] for row in range(16)
+    ]
+    network = find_network(rows, [], 32, segment=16)
+    assert network is not None
+    assert further_instructions(network, 32) == 0
+    check_network(network, rows, [], 32)

@@ -16,9 +16,11 @@ from layout_ir.layouts import affine
 from layout_ir.layouts.blocked import blocked_layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.register_instructions import further_instructions
 from layout_ir.layouts.shuffle_network import Load, Shuffle
+from layout_ir.layouts.tile import WORTHWHILE, Tile
 from layout_ir.layouts.tile_runs import ELEMENT_LIMIT, fitting_run
-from layout_ir.layouts.tiling import WORTHWHILE, Tile, choose_tile
+from layout_ir.layouts.tiling import choose_tile
 
 PAD = -7
 
@@ -238,7 +240,7 @@ def test_one_element_and_pads_are_a_run_whatever_their_stride():
     box = Box((Axis("d", 73, 256, 1024, 73), Axis("c", 32, 16, 32, 32), Axis("b", 32, 0, 1, 1)))
     tile = check(box, 16, 1 << 15)
     assert tile is not None
-    assert tile.extents == (1, 1, 32)
+    assert tile.extents[2] == 32
 
 
 def test_runs_are_shortened_where_pads_would_make_a_tile_too_large():
@@ -279,3 +281,21 @@ def test_vectors_of_nothing_but_pads_take_no_shuffles():
 )
 def test_nothing_to_gain(box: Box):
     assert choose_tile(box, 16, 1000) is None
+
+
+@pytest.mark.parametrize("lanes", [32, 64])
+def test_filters_in_blocks_of_bytes_are_read_in_rows_that_are_shorter_than_a_vector(lanes: int):
+    box = Box((Axis("o", 16, 1, 3024, 16), Axis("i", 16, 16, 9, 16), Axis("hw", 9, 256, 1, 9)))
+    tile = choose_tile(box, lanes, 2304, 16, register_lanes=32)
+    assert tile is not None
+    assert tile.extents == (16, 16, 9)
+    assert all(load.lanes == 16 for load in tile.network.loads)
+    assert further_instructions(tile.network, 32) < len(tile.network.values) / 4
+
+
+def test_short_rows_are_of_no_use_where_others_lie_between_them():
+    """16 bytes of each line, as many lines apart as there are rows: a tile would read a quarter of every line."""
+    box = Box((Axis("a", 64, 4096, 1, 64), Axis("b", 64, 16, 4096, 64), Axis("c", 16, 1, 64, 16)))
+    tile = choose_tile(box, 64, 1 << 20, 16, past_caches=True, register_lanes=32)
+    assert tile is not None
+    assert tile.extents[1] * tile.extents[2] >= 64

@@ -12,7 +12,8 @@ from xdsl.context import Context
 from layout_ir import layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.thread_shares import evenness
-from layout_ir.layouts.tiling import Tile, choose_tile
+from layout_ir.layouts.tile import Tile
+from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.loop_level import LoopLevel

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.tiling import Tile
+from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.loop_level import LoopLevel

@@ -10,7 +10,8 @@ import pytest
 from layout_ir import layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.tiling import Tile, choose_tile, loose_pads
+from layout_ir.layouts.tile import Tile, loose_pads
+from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.cached_cycles import cached_cycles, split_share
 from layout_ir.lowering.loop_order import loop_levels

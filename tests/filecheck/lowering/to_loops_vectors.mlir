@@ -44,7 +44,7 @@ func.func @transpose(%x: !rows, %y: !columns) {
 // CHECK:         arith.constant dense<7> : vector<{{.*}}xi8>
 // CHECK:         vector.load %{{.*}} : memref<192xi8>
 // CHECK:         vector.shuffle
-// CHECK:         vector.store %{{.*}} : memref<256xi8>, vector<32xi8>
+// CHECK:         vector.store %{{.*}} : memref<256xi8>, vector<64xi8>
 // CHECK-NOT:     memref.store
 // CHECK:         func.return
 func.func @planes_to_pixels(%x: !planes, %y: !pixels) {
