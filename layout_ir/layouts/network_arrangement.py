@@ -13,7 +13,7 @@ def wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
     Which bit of the lanes' or the rows' numbers each lane bit shall be for vectors to hold runs of the destination.
 
     `contents`: destination offsets of the lanes of every row, or `PAD`. None where those of the rows are not sums of
-    one weight a bit, or none of either; where those of the lanes are not, rows alone make runs.
+    one weight a bit. Where those of the lanes are not, rows alone make runs; None where they make none either.
     """
     rows = _row_weights(contents)
     if rows is None:

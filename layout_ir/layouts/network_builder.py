@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 
 from layout_ir.layouts.lane_stages import CHEAP, Stages, exchange, find_stages
 from layout_ir.layouts.network_arrangement import arrange, wanted_bits
-from layout_ir.layouts.network_estimate import Columns, least_cost
+from layout_ir.layouts.network_estimate import Columns, exchanges, least_cost
 from layout_ir.layouts.network_gather import Builder, Goal, chunks, gather
 from layout_ir.layouts.network_loads import Blends, Row, blend, join, load
-from layout_ir.layouts.shuffle_network import Load, Network, dear_shuffle
+from layout_ir.layouts.shuffle_network import Load, Network, Splat, dear_shuffle
 
 REGISTER_BITS = 4
 """Stages of which groups of rows are taken together: 16 values are live then, and most processors have 32 registers."""
@@ -45,10 +45,9 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
         found = _cheapest(candidates, goal, limit)
         if found is not None:
             best, limit = found, found.cost
-            least = min(
-                sum(CHEAP * len(column) * len(stages) for column, stages in columns) for _, columns in candidates
-            )
-            if limit <= len(base.values) + least + len(best.stores):
+            least = CHEAP * min(exchanges(builder, columns) for builder, columns in candidates)
+            copies = sum(not isinstance(value, Splat) for value in base.values)
+            if limit <= copies + least + len(best.stores):
                 break  # nothing but cheap exchanges: no choice does better
     return best
 

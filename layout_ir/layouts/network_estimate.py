@@ -51,8 +51,8 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
     inputs: set[int] = set()
     for values, stages in groups:
         wanted, needed = np.split(needed, [values.size])
-        pads = np.array([isinstance(builder.values[value], Splat) for value in values.flat]).reshape(values.shape)
-        before, shuffles = _before_stages(wanted.reshape(values.shape), pads, stages, goal.segment_bits)
+        copies = _copies(builder, values, stages)
+        before, shuffles = _before_stages(wanted.reshape(values.shape), copies, stages, goal.segment_bits)
         inputs |= set(values[before].tolist())
         cost += shuffles
     return cost + _least_cost(builder, inputs, goal.segment_bits)
@@ -82,7 +82,7 @@ def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: G
 
 
 def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) -> Contents:
-    """What the values of some columns hold after the stages, which are the same for all."""
+    """What the values of some columns hold after the stages, which are the same for all; of pads nothing."""
     columns: list[list[int]] = values.tolist()
     contents: Contents = np.array(
         [[[goal.numbers[offset] for offset in builder.contents[value]] for value in column] for column in columns]
@@ -91,19 +91,34 @@ def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) 
         pairs = contents.reshape(len(contents), -1, 2, 1 << bit, contents.shape[-1])
         both = np.concatenate([pairs[:, :, 0], pairs[:, :, 1]], axis=-1)
         contents = np.stack([both[..., mask] for mask in stage.masks], axis=2).reshape(contents.shape)
+    contents[~_copies(builder, values, stages)[-1]] = PAD
     return contents.reshape(-1, contents.shape[-1])
 
 
-def _before_stages(wanted: Flags, pads: Flags, stages: Stages, segment_bits: int) -> tuple[Flags, float]:
+def _copies(builder: Builder, values: Values, stages: Stages) -> list[Flags]:
+    """Before the stages and after each of them, which values are no pads."""
+    found = [np.array([not isinstance(builder.values[value], Splat) for value in values.flat]).reshape(values.shape)]
+    for _, bit in stages:
+        found.append(_in_either_row(found[-1], bit))
+    return found
+
+
+def exchanges(builder: Builder, columns: Columns) -> int:
+    """Shuffles of the stages of some columns; those of pads are none."""
+    if not any(isinstance(value, Splat) for value in builder.values):
+        return sum(len(column) * len(stages) for column, stages in columns)
+    return sum(
+        int(flags.sum()) for column, stages in columns for flags in _copies(builder, np.array([column]), stages)[1:]
+    )
+
+
+def _before_stages(wanted: Flags, copies: Sequence[Flags], stages: Stages, segment_bits: int) -> tuple[Flags, float]:
     """
     Which values have to be there before the stages for some to be there after them, and what their shuffles cost.
 
-    `pads`: which values before the stages are pads; shuffles of pads are none. The last shuffles may become one with
-    those that read them.
+    `copies`: which values are no pads before the stages and after each; shuffles of pads are none. The last shuffles
+    may become one with those that read them.
     """
-    copies = [~pads]
-    for _, bit in stages:
-        copies.append(_in_either_row(copies[-1], bit))
     cost = 0.0
     for number, ((stage, bit), is_copy) in enumerate(zip(reversed(stages), reversed(copies), strict=False)):
         price = cost_of_mask(stage.masks[0], len(stage.masks[0]), segment_bits) if number else CHEAP

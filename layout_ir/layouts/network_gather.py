@@ -90,8 +90,8 @@ class Goal:
 
 
 def gather(builder: Builder, final: Sequence[int], goal: Goal) -> Network:
-    """Collect every vector of the destination from the values that hold its lanes."""
-    places = places_of(builder, final)
+    """Collect every vector of the destination from the values that hold its lanes; those of pads are all the same."""
+    places = places_of(builder, [value for value in final if not isinstance(builder.values[value], Splat)])
     width = len(builder.contents[final[0]])
     stores: list[Store] = []
     for start, count in goal.pieces:

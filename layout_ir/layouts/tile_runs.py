@@ -126,12 +126,10 @@ def fitting_run(axes: Sequence[Axis], lanes: int) -> Run:
 
 
 def short_runs(axes: Sequence[Axis], lanes: int) -> list[Run]:
-    """Runs shorter than a vector, of whole axes: as few lanes as rows of filters may fill, and cheap to exchange."""
+    """Runs shorter than a vector, of whole axes without pads: their rows are cheap to exchange."""
     run: Run = {}
     length, found = 1, list[Run]()
-    for i in _until_pads(axes, _chain(axes, [axis.source_stride for axis in axes])):
-        if not axes[i].is_full:
-            break
+    for i in _chain(axes, [axis.source_stride for axis in axes]):
         run[i] = axes[i].extent
         length *= axes[i].extent
         if length >= lanes:
@@ -145,8 +143,8 @@ def read_together(axes: Sequence[Axis], extents: Sequence[int]) -> int:
     """Elements of the source that a tile takes of what follows each other there."""
     length = 1
     for i in _chain(axes, [axis.source_stride for axis in axes]):
-        length *= extents[i]
-        if extents[i] < axes[i].extent:
+        length *= min(extents[i], axes[i].valid)
+        if extents[i] < axes[i].extent or not axes[i].is_full:
             break
     return length
 

@@ -117,11 +117,12 @@ def choose_tile(
         fitting = fitting_run(box.axes, lanes)
         runs += [fitting] if fitting and fitting not in runs else []
     best = _best_choice(box, runs, vectors, is_small=is_small)
-    if (best is None or best.cost * lanes > ENOUGH) and not any(axis.is_irregular for axis in box.axes):
+    is_regular = not any(axis.is_irregular for axis in box.axes)
+    if (best is None or best.cost * lanes > ENOUGH) and is_regular:
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
         best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
     enough = ENOUGH_IN_REGISTERS if register_lanes else ENOUGH
-    if (best is None or best.cost * lanes > enough) and not box.is_padded:
+    if (best is None or best.cost * lanes > enough) and is_regular and not box.is_padded:
         short = [run for run in short_runs(box.axes, lanes) if run not in runs]
         best = _best_choice(box, short, vectors, best, is_small=is_small, reads_lines=True)
     if best is not None and walked(box, best.tile.extents) > TOLERATED_OVERLAP and in_caches:
@@ -219,9 +220,9 @@ def _runs_and_rows(
             run = within_limit(box.axes, of_line, rows) if are_shortened else of_line
             if (run, rows) in tried or (are_shortened and run == of_line):
                 continue
-            tried.append((run, rows))
             if target == 4 * lanes and walked(box, extents_of(box.axes, run, rows)) > STREAMED_AGAIN:
                 continue  # which is what others are for
+            tried.append((run, rows))
             yield run, rows
 
 

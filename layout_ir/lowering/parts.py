@@ -28,7 +28,7 @@ from layout_ir.lowering.lengths_of_parts import lengths_of_parts
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
-from layout_ir.lowering.several_registers import MOST_STAGED_REGISTERS, shuffles_less, takes_many_registers
+from layout_ir.lowering.several_registers import MOST_STAGED_REGISTERS, are_small, shuffles_less, takes_many_registers
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of, with_short_extents
@@ -278,28 +278,14 @@ def _panel_of(
     )
 
 
-ELEMENTS_OF_4_BYTES = 4
-"""Those in 16 bytes."""
-
-
 def _scratch_tile(schedule: Schedule) -> ChooseTile:
     """How a box is moved to scratch."""
 
     def scratch_tile(box: Box, size: int) -> Tile | None:
         short = with_short_extents(box, schedule)
         lanes = schedule.register_lanes or schedule.lanes
-        counted = schedule.register_lanes if _are_small(schedule) else 0
+        counted = schedule.register_lanes if are_small(schedule) else 0
         tile = choose_tile(short, lanes, size, schedule.segment, register_lanes=counted)
         return None if tile is None or loose_pads(box, tile) else tile
 
     return scratch_tile
-
-
-def _are_small(schedule: Schedule) -> bool:
-    """
-    Whether elements are so small that general shuffles of two registers are up to nine instructions.
-
-    Those of 4 bytes are three. Where tiles that fill panels do without these, and others do cells again for it, filters
-    of 3 x 3 in f32 are 0.75 to 0.8 times as fast on Zen 4 without its vectors of 64 bytes; in f16 1.2 to 1.8 times.
-    """
-    return schedule.segment is not None and schedule.segment > ELEMENTS_OF_4_BYTES

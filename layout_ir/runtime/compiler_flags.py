@@ -41,8 +41,8 @@ fast, and of floats are 1.02 times, 0.97 to 1.1.
 LONG_TILE_SHUFFLES = 190
 """Shuffles of a function from which on it is a long tile."""
 
-_SMALL_ELEMENTS = re.compile(r"\b[if](?:8|16)x\d")
-"""Vectors of bytes or halves."""
+_SMALL_ELEMENTS = re.compile(r"\b[iu](?:8|16)x\d")
+"""Vectors of bytes or halves, which are moved as integers."""
 
 ORDER_FLAG = "-fno-loop-interchange"
 """

@@ -22,13 +22,21 @@ TILES = [(16, 16, 16), (3, 16, 3), (18, 16, 18), (25, 16, 30), (24, 8, 2**200 + 
 """Rows, elements of a row, and how far apart those are in the destination."""
 
 
-def transpose(rows: int, columns: int, pitch: int) -> tuple[tuple[Element, ...], ...]:
-    return tuple(tuple((row * 1000 + column, column * pitch + row) for column in range(columns)) for row in range(rows))
+PADDED = [(16, 16, 16, 3), (16, 16, 16, 4), (16, 16, 16, 9), (8, 16, 8, 5), (32, 16, 16, 16), (32, 8, 40, 20)]
+"""The same with how many of the rows are no pads."""
+
+
+def transpose(rows: int, columns: int, pitch: int, valid: int | None = None) -> tuple[tuple[Element, ...], ...]:
+    valid = rows if valid is None else valid
+    return tuple(
+        tuple((row * 1000 + column if row < valid else None, column * pitch + row) for column in range(columns))
+        for row in range(rows)
+    )
 
 
 @pytest.mark.parametrize("segment", [4, 8, 16])
-@pytest.mark.parametrize("tile", TILES, ids=str)
-def test_no_network_costs_less_than_is_estimated(tile: tuple[int, int, int], segment: int):
+@pytest.mark.parametrize("tile", [*TILES, *PADDED], ids=str)
+def test_no_network_costs_less_than_is_estimated(tile: tuple[int, ...], segment: int):
     estimates: list[float] = []
     costs: list[float] = []
 
@@ -56,8 +64,8 @@ def test_the_estimate_of_a_square_transpose_is_what_it_costs():
 
 
 @settings(deadline=None)  # some searches take a tenth of a second, and more on a busy machine
-@given(tile=st.sampled_from(TILES), shares=st.lists(st.floats(0.5, 3), min_size=1, max_size=4))
-def test_a_search_finds_the_same_whatever_was_asked_for_before(tile: tuple[int, int, int], shares: list[float]):
+@given(tile=st.sampled_from([*TILES, *PADDED]), shares=st.lists(st.floats(0.5, 3), min_size=1, max_size=4))
+def test_a_search_finds_the_same_whatever_was_asked_for_before(tile: tuple[int, ...], shares: list[float]):
     rows = transpose(*tile)
     best = Search(rows, (), LANES, Reach(), 4).below(math.inf)
     assert best is not None
@@ -78,8 +86,8 @@ def test_loads_keep_to_the_lines_of_a_tile(pitch: int):
 
 
 @pytest.mark.parametrize("segment", [4, 16])
-@pytest.mark.parametrize("tile", TILES, ids=str)
-def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, int, int], segment: int):
+@pytest.mark.parametrize("tile", [*TILES, *PADDED], ids=str)
+def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, ...], segment: int):
     """Estimates only put what may be cheap first: without them all are made in turn, and the result is the same."""
     found = Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf)
     with patch.object(network_builder, "least_cost", return_value=0):

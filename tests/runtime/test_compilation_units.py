@@ -157,8 +157,8 @@ def test_long_tiles_are_compiled_apart_where_that_is_faster() -> None:
     assert compiler_flags.flags_of_unit(first, flags) == compiler_flags.wanted_flags(tiles, threads=False)
     assert "-Og" in compiler_flags.flags_of_unit(first, flags)
     assert compiler_flags.flags_of_unit(second, flags) == flags == compiler_flags.flags_of_unit(whole, flags)
-    of_bytes = tiles.replace(SHUFFLE, f"(i8x32){SHUFFLE}")
-    assert compiler_flags.flags_of_unit(of_bytes, flags) == flags  # which would be half as fast
+    for small in ("i8x32", "u8x64", "u16x16"):  # which would be half as fast
+        assert compiler_flags.flags_of_unit(tiles.replace(SHUFFLE, f"({small}){SHUFFLE}"), flags) == flags
     # no unit is empty, however many there may be
     short = f"\n{OUTLINED}void short(int x) {{\n  {SHUFFLE});\n}}\n"
     for processors in range(2, 9):
