@@ -22,7 +22,7 @@ TILES = [(16, 16, 16), (3, 16, 3), (18, 16, 18), (25, 16, 30), (24, 8, 2**200 + 
 """Rows, elements of a row, and how far apart those are in the destination."""
 
 
-PADDED = [(16, 16, 16, 3), (16, 16, 16, 4), (16, 16, 16, 9), (8, 16, 8, 5), (32, 16, 16, 16), (32, 8, 40, 20)]
+PADDED = [(16, 16, 16, 3), (16, 16, 16, 4), (16, 16, 16, 9), (8, 16, 8, 5), (32, 8, 40, 16)]
 """The same with how many of the rows are no pads."""
 
 
@@ -64,7 +64,7 @@ def test_the_estimate_of_a_square_transpose_is_what_it_costs():
 
 
 @settings(deadline=None)  # some searches take a tenth of a second, and more on a busy machine
-@given(tile=st.sampled_from([*TILES, *PADDED]), shares=st.lists(st.floats(0.5, 3), min_size=1, max_size=4))
+@given(tile=st.sampled_from([*TILES, *PADDED[:-1]]), shares=st.lists(st.floats(0.5, 3), min_size=1, max_size=4))
 def test_a_search_finds_the_same_whatever_was_asked_for_before(tile: tuple[int, ...], shares: list[float]):
     rows = transpose(*tile)
     best = Search(rows, (), LANES, Reach(), 4).below(math.inf)
