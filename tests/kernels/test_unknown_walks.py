@@ -90,7 +90,8 @@ def test_which_are_copied_together(case: Case) -> None:
     assert re.search(PART, c_text(case))
     assert not re.search(PART, c_text(case, threads=True))
     assert ("where the destination is large" in explained(case)) == (case in TOGETHER)
-    assert "where the destination is not large" in explained(case)
+    # in the caches blocks of mostly pads are as fast by themselves
+    assert ("where the destination is not large" in explained(case)) == (case != TOGETHER[-1])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_which_are_copied_together(case: Case) -> None:
         (
             TOGETHER[0],
             "all 2 read the same lines, inside of loops over a by 1, c_d by 64, where the destination is large and its"
-            " lines are whole: tiles of b1 2 x b0 16; c_d 2 x b 16",
+            " lines are whole: tiles of b1 2 x b0 16; c_d 8 x b 16",
         ),
         (
             IN_CACHES[0],
