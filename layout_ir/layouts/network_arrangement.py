@@ -18,9 +18,10 @@ def wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
     rows = _row_weights(contents)
     if rows is None:
         return None
-    lanes = _weights(contents[0]) or []
-    labels = _labels((len(contents[0]) - 1).bit_length(), rows, {weight: bit for bit, weight in enumerate(lanes)})
-    return labels if lanes or any(label is not None for label in labels) else None
+    lanes = _weights(contents[0])
+    bits = (len(contents[0]) - 1).bit_length()
+    labels = _labels(bits, rows, {weight: bit for bit, weight in enumerate(lanes or [])})
+    return None if lanes is None and not any(label is not None for label in labels) else labels
 
 
 def arrange(

@@ -41,7 +41,10 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
         (np.array([column for column, _ in group]), stages)
         for (stages, _), group in itertools.groupby(columns, key=lambda one: (one[1], len(one[0])))
     ]
-    contents = np.concatenate([_after_stages(builder, goal, *group) for group in groups])
+    copies = [_copies(builder, *group) for group in groups]
+    contents = np.concatenate(
+        [_after_stages(builder, goal, *group, flags[-1]) for group, flags in zip(groups, copies, strict=True)]
+    )
     numbers, first, counts = np.unique(contents, return_index=True, return_counts=True)
     is_single = (counts == 1) & (numbers != PAD)  # where an offset is in two values, either of them may do
     sources = first[is_single] // contents.shape[1]
@@ -49,10 +52,9 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
     needed = np.zeros(len(contents), bool)
     needed[sources] = True
     inputs: set[int] = set()
-    for values, stages in groups:
+    for (values, stages), flags in zip(groups, copies, strict=True):
         wanted, needed = np.split(needed, [values.size])
-        copies = _copies(builder, values, stages)
-        before, shuffles = _before_stages(wanted.reshape(values.shape), copies, stages, goal.segment_bits)
+        before, shuffles = _before_stages(wanted.reshape(values.shape), flags, stages, goal.segment_bits)
         inputs |= set(values[before].tolist())
         cost += shuffles
     return cost + _least_cost(builder, inputs, goal.segment_bits)
@@ -81,8 +83,8 @@ def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: G
     return cost + extra * (len(dear) - len(np.unique(dear // len(contents))))
 
 
-def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) -> Contents:
-    """What the values of some columns hold after the stages, which are the same for all; of pads nothing."""
+def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages, copies: Flags) -> Contents:
+    """What the values of some columns hold after the stages, which are the same for all; nothing but for `copies`."""
     columns: list[list[int]] = values.tolist()
     contents: Contents = np.array(
         [[[goal.numbers[offset] for offset in builder.contents[value]] for value in column] for column in columns]
@@ -91,7 +93,7 @@ def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages) 
         pairs = contents.reshape(len(contents), -1, 2, 1 << bit, contents.shape[-1])
         both = np.concatenate([pairs[:, :, 0], pairs[:, :, 1]], axis=-1)
         contents = np.stack([both[..., mask] for mask in stage.masks], axis=2).reshape(contents.shape)
-    contents[~_copies(builder, values, stages)[-1]] = PAD
+    contents[~copies] = PAD
     return contents.reshape(-1, contents.shape[-1])
 
 

@@ -21,12 +21,17 @@ def dear_shuffles(network: Network, register_lanes: int) -> int:
     found = 0
     for value in network.values:
         if isinstance(value, Shuffle):
-            width = width_of(network.values[value.left])
-            mask = [lane % width for lane in value.mask] if value.left == value.right else value.mask
+            mask, width = lanes_taken(network, value)
             for start in range(0, len(mask), register_lanes):
                 part = mask[start : start + register_lanes]
                 found += _dear_shuffles(part, min(width, register_lanes), network.segment_bits)
     return found
+
+
+def lanes_taken(network: Network, value: Shuffle) -> tuple[tuple[int, ...], int]:
+    """The lanes that a shuffle takes, numbered through one vector where both are the same, and those of a vector."""
+    width = width_of(network.values[value.left])
+    return tuple(lane % width for lane in value.mask) if value.left == value.right else value.mask, width
 
 
 def registers_taken(mask: Sequence[int], width: int) -> tuple[list[int], list[int]]:

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from layout_ir.layouts.lane_stages import is_cheap
-from layout_ir.layouts.network_registers import registers_taken
-from layout_ir.layouts.shuffle_network import Network, Shuffle, moves_whole_parts, whole_part_bits, width_of
+from layout_ir.layouts.network_registers import lanes_taken, registers_taken
+from layout_ir.layouts.shuffle_network import Network, Shuffle, moves_whole_parts, whole_part_bits
 
 
 def further_instructions(network: Network, register_lanes: int) -> float:
@@ -21,8 +21,7 @@ def further_instructions(network: Network, register_lanes: int) -> float:
     further = 0.0
     for value in network.values:
         if isinstance(value, Shuffle):
-            width = width_of(network.values[value.left])
-            mask = tuple(lane % width for lane in value.mask) if value.left == value.right else value.mask
+            mask, width = lanes_taken(network, value)
             count = shuffle_instructions(mask, width, network.segment_bits, register_lanes)
             further += max(count / max(len(mask) // register_lanes, 1) - network.cost_of(value), 0)
     return further

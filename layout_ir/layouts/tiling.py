@@ -221,7 +221,7 @@ def _runs_and_rows(
             if (run, rows) in tried or (are_shortened and run == of_line):
                 continue
             if target == 4 * lanes and walked(box, extents_of(box.axes, run, rows)) > STREAMED_AGAIN:
-                continue  # which is what others are for
+                continue  # rows as long are of no use but to end where an axis does
             tried.append((run, rows))
             yield run, rows
 

@@ -28,7 +28,12 @@ from layout_ir.lowering.lengths_of_parts import lengths_of_parts
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
-from layout_ir.lowering.several_registers import MOST_STAGED_REGISTERS, are_small, shuffles_less, takes_many_registers
+from layout_ir.lowering.several_registers import (
+    MOST_STAGED_REGISTERS,
+    has_small_elements,
+    shuffles_less,
+    takes_many_registers,
+)
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
 from layout_ir.lowering.tile_choice import cut_for_lines, tile_of, with_short_extents
@@ -284,7 +289,7 @@ def _scratch_tile(schedule: Schedule) -> ChooseTile:
     def scratch_tile(box: Box, size: int) -> Tile | None:
         short = with_short_extents(box, schedule)
         lanes = schedule.register_lanes or schedule.lanes
-        counted = schedule.register_lanes if are_small(schedule) else 0
+        counted = schedule.register_lanes if has_small_elements(schedule) else 0
         tile = choose_tile(short, lanes, size, schedule.segment, register_lanes=counted)
         return None if tile is None or loose_pads(box, tile) else tile
 

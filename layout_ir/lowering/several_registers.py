@@ -59,7 +59,7 @@ def counts_dear_shuffles(tile: Tile, schedule: Schedule) -> bool:
     return schedule.register_lanes > 0 and (are_many or tile.elements > LONG_TILE)
 
 
-def are_small(schedule: Schedule) -> bool:
+def has_small_elements(schedule: Schedule) -> bool:
     """
     Whether elements are so small that general shuffles of two registers are up to nine instructions.
 

@@ -10,6 +10,7 @@ BASE_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")
 """Flags of kernels without shuffles."""
 
 SHUFFLE = "__builtin_shufflevector("
+"""As it is called: every text names it once more, for compilers that have none."""
 
 LEFT_OUT = ("-fno-thread-jumps", "-fno-tree-dominator-opts", "-fno-tree-ccp")
 """

@@ -59,6 +59,7 @@ def explained(target: Target, source: str, destination: str, shape: tuple[int, .
         ("onednn:ab", "onednn:ba", (8192, 8192), "i8", BYTES, BYTES),
         ("NCHW", "onednn:nChw8c", PHOTOS, "f32", DEAR, LINES),
         ("onednn:OIhw4i16o4i", "onednn:oihw", FILTERS, "f32", DEAR, DEAR),
+        ("onednn:oihw", "onednn:OIhw16i16o", FILTERS, "f32", LINES, LINES),  # rows alone make runs, by cheap shuffles
         # of so many elements dear shuffles take longer than panels there as well
         ("onednn:oihw", "onednn:OIhw16i16o", (2688, 2688, 3, 3), "i8", MANY, MANY),
     ],
