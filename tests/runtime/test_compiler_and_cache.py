@@ -124,6 +124,13 @@ def test_a_compiler_leaves_the_order_of_shuffles_alone() -> None:
     assert wanted_flags(none + few, threads=False)[: len(tile_flags)] == tile_flags
 
 
+def test_texts_in_which_vectors_are_only_copied_are_compiled_as_tiles() -> None:
+    """They name shuffles for compilers that have none, which makes no tile of these lines."""
+    named = '#error "expected __builtin_shufflevector"\nvoid f(void) {\n}\n'
+    assert wanted_flags(named, threads=False)[: len(compiler_flags.TILE_FLAGS)] == compiler_flags.TILE_FLAGS
+    assert "-Og" in wanted_flags(named + f"void g(void) {{\n{shuffles(200)}}}\n", threads=False)
+
+
 def test_a_compiler_does_little_where_all_tiles_are_long() -> None:
     none, few, many = (f"void f(void) {{\n{shuffles(number)}}}\n" for number in (0, 1, 200))
     assert "-Og" in wanted_flags(none + many * 2, threads=False)
