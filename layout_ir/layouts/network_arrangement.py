@@ -18,7 +18,7 @@ def wanted_bits(contents: Sequence[Sequence[int]]) -> tuple[Label, ...] | None:
     rows = _row_weights(contents)
     if rows is None:
         return None
-    lanes = _weights(contents[0])
+    lanes = weights_of(contents[0])
     bits = (len(contents[0]) - 1).bit_length()
     labels = _labels(bits, rows, {weight: bit for bit, weight in enumerate(lanes or [])})
     return None if lanes is None and not any(label is not None for label in labels) else labels
@@ -43,7 +43,7 @@ def arrange(
         return None
     arranged: list[tuple[list[int], Stages]] = []
     for start, count in chunks(len(contents[0]), width):
-        lanes = _weights(contents[0][start : start + count])
+        lanes = weights_of(contents[0][start : start + count])
         if lanes is None:
             return None
         labels = _labels(len(lanes), rows, {weight: bit for bit, weight in enumerate(lanes)})
@@ -55,7 +55,7 @@ def arrange(
         others = iter([weight for weight in lanes if weight not in kept])
         weights = [next(others) if weight is None else weight for weight in kept]
         column = [
-            collect(builder, [row[offset] for offset in _sums(content[start], weights)], width)
+            collect(builder, [row[offset] for offset in sums(content[start], weights)], width)
             for row, content in zip(places, contents, strict=True)
         ]
         arranged.append((column, stages))
@@ -74,7 +74,7 @@ def _arrange_with_holes(
             return None
         stages, order = found
         others = iter([bit for bit in range(len(order)) if bit not in order])
-        mask = _sums(0, [1 << (next(others) if bit is None else bit) for bit in order])
+        mask = sums(0, [1 << (next(others) if bit is None else bit) for bit in order])
         arranged.append(([builder.shuffle(value, value, mask) for value in column], stages))
     return arranged
 
@@ -91,7 +91,7 @@ def _row_weights(contents: Sequence[Sequence[int]]) -> dict[int, Label] | None:
     first = contents[0]
     lane = next((lane for lane, offset in enumerate(first) if offset != PAD), 0)
     starts = [content[lane] for content in contents]
-    weights = _weights(starts)
+    weights = weights_of(starts)
     if weights is None or any(len(content) != len(first) for content in contents):
         return None
     for start, content in zip(starts, contents, strict=True):
@@ -100,7 +100,7 @@ def _row_weights(contents: Sequence[Sequence[int]]) -> dict[int, Label] | None:
     return {weight: -1 - bit for bit, weight in enumerate(weights)}
 
 
-def _weights(offsets: Sequence[int]) -> list[int] | None:
+def weights_of(offsets: Sequence[int]) -> list[int] | None:
     """
     What every bit of the position adds to the first offset, 0 for a bit that only holes have set.
 
@@ -109,13 +109,13 @@ def _weights(offsets: Sequence[int]) -> list[int] | None:
     ones = [offsets[1 << bit] for bit in range((len(offsets) - 1).bit_length())]
     weights = [0 if one == PAD else one - offsets[0] for one in ones]
     holes = sum(1 << bit for bit, weight in enumerate(weights) if not weight)
-    for position, (offset, expected) in enumerate(zip(offsets, _sums(offsets[0], weights), strict=True)):
+    for position, (offset, expected) in enumerate(zip(offsets, sums(offsets[0], weights), strict=True)):
         if offset != (PAD if position & holes else expected) and offset != PAD:
             return None
     return None if offsets[0] == PAD else weights
 
 
-def _sums(start: int, weights: Sequence[int]) -> list[int]:
+def sums(start: int, weights: Sequence[int]) -> list[int]:
     """`start` plus the weights of the bits that are set, for all numbers of as many bits."""
     sums = [start]
     for weight in weights:

@@ -18,6 +18,7 @@ from layout_ir.layouts.network_arrangement import arrange, wanted_bits
 from layout_ir.layouts.network_estimate import Columns, exchanges, least_cost
 from layout_ir.layouts.network_gather import Builder, Goal, chunks, gather
 from layout_ir.layouts.network_loads import Blends, Row, blend, join, load
+from layout_ir.layouts.network_parts import Parts, load_parts
 from layout_ir.layouts.shuffle_network import Load, Network, Splat, dear_shuffle
 
 REGISTER_BITS = 4
@@ -37,12 +38,30 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
             continue  # pads of which no vector is read
         groups.append(blend(base, load(base, rows[start : start + count], goal.lanes), blends))
         joined = join(base, groups[-1], goal.lanes)
+    return _finished(base, groups, joined, goal, limit)
+
+
+def build_network_of_parts(parts: Parts, size: int, goal: Goal, limit: float) -> Network | None:
+    """The same of parts of rows."""
+    base = Builder([], [])
+    groups: list[list[list[int]]] = []
+    joined = 0
+    for start, count in chunks(len(parts.order), size):
+        groups.append(load_parts(base, parts, start, count, goal.lanes, 1 << goal.segment_bits))
+        joined = join(base, groups[-1], goal.lanes)
+    return _finished(base, groups, joined, goal, limit)
+
+
+def _finished(
+    base: Builder, groups: Sequence[list[list[int]]], joined: int, goal: Goal, limit: float
+) -> Network | None:
+    """The cheapest network below a limit of groups of rows that have been read."""
     loads = {value for value in base.values if isinstance(value, Load)}  # groups of rows may overlap
     if CHEAP * len(loads) + len(goal.wanted) / goal.lanes >= limit:
         return None  # what is read and written costs as much, before anything is exchanged
     best: Network | None = None
     for candidates in _candidates(base, groups, joined, goal.segment_bits):
-        found = _cheapest(candidates, goal, limit)
+        found = _cheapest(candidates, goal, limit, len(base.values))
         if found is not None:
             best, limit = found, found.cost
             least = CHEAP * min(exchanges(builder, columns) for builder, columns in candidates)
@@ -56,8 +75,12 @@ Candidate = tuple[Builder, Columns]
 """The values that are loaded, and columns of them with the stages that they go through."""
 
 
-def _cheapest(candidates: Sequence[Candidate], goal: Goal, limit: float) -> Network | None:
-    """The first of the cheapest networks below a limit; those that may be cheap are made first, few others at all."""
+def _cheapest(candidates: Sequence[Candidate], goal: Goal, limit: float, prepared: int) -> Network | None:
+    """
+    The first of the cheapest networks below a limit; those that may be cheap are made first, few others at all.
+
+    `prepared`: how many of the first values are made of what is read, and only when others need them.
+    """
     best: Network | None = None
     winner = -1
     bounds = [least_cost(builder, columns, goal) for builder, columns in candidates]
@@ -66,7 +89,7 @@ def _cheapest(candidates: Sequence[Candidate], goal: Goal, limit: float) -> Netw
             continue
         builder, columns = candidates[number]
         final = [value for column, stages in columns for value in _exchange(builder, column, stages)]
-        network = gather(builder, final, goal)
+        network = gather(builder, final, goal, prepared)
         if network.cost < limit or (network.cost == limit and number < winner):
             best, limit, winner = network, network.cost, number
     return best

@@ -89,8 +89,12 @@ class Goal:
         return np.array([(self.numbers[start], count) for start, count in self.pieces])
 
 
-def gather(builder: Builder, final: Sequence[int], goal: Goal) -> Network:
-    """Collect every vector of the destination from the values that hold its lanes; those of pads are all the same."""
+def gather(builder: Builder, final: Sequence[int], goal: Goal, prepared: int) -> Network:
+    """
+    Collect every vector of the destination from the values that hold its lanes; those of pads are all the same.
+
+    `prepared`: how many of the first values are made only when others need them.
+    """
     places = places_of(builder, [value for value in final if not isinstance(builder.values[value], Splat)])
     width = len(builder.contents[final[0]])
     stores: list[Store] = []
@@ -99,7 +103,7 @@ def gather(builder: Builder, final: Sequence[int], goal: Goal) -> Network:
         for part, found in _in_parts(needed, width):
             value = _merge(builder, found, width)
             stores.append(Store(start + part, len(builder.contents[value]), value))
-    return simplified(Network(tuple(builder.values), tuple(stores), goal.segment_bits))
+    return simplified(Network(tuple(builder.values), tuple(stores), goal.segment_bits), prepared)
 
 
 def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[int, int]]]:

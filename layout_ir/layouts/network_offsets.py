@@ -50,7 +50,7 @@ def in_one_form(rows: Sequence[Sequence[int]], pads: Sequence[int]) -> dict[int,
         form |= {start + i: number * DISTANCE + i for i in range(length)}
     formed = [[form[offset] for offset in row] for row in rows]
     starts = [row[0] for row in rows], [row[0] for row in formed]
-    is_alike = _keeps_sums(*starts) and _keeps_sums(rows[0], formed[0]) and _are_shifted(rows) == _are_shifted(formed)
+    is_alike = _keeps_sums(*starts) and _keeps_sums(rows[0], formed[0]) and are_shifted(rows) == are_shifted(formed)
     return form if is_alike else {offset: offset for offset in form}
 
 
@@ -64,7 +64,7 @@ def _keeps_sums(before: Sequence[int], after: Sequence[int]) -> bool:
     return True
 
 
-def _are_shifted(rows: Sequence[Sequence[int]]) -> bool:
+def are_shifted(rows: Sequence[Sequence[int]]) -> bool:
     """Whether all rows have the differences of the first one."""
     first = rows[0]
     expected = [offset if offset == PAD else offset - first[0] for offset in first]

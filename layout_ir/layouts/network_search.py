@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from layout_ir.layouts.network_builder import build_network
+from layout_ir.layouts.network_builder import build_network, build_network_of_parts
 from layout_ir.layouts.network_gather import PAD, Goal
 from layout_ir.layouts.network_loads import Element, Reach, Row, readings, useful_reach
 from layout_ir.layouts.network_offsets import Formed, formed
+from layout_ir.layouts.network_parts import Parts, parts_of
 from layout_ir.layouts.network_rotation import rotate
 from layout_ir.layouts.shuffle_network import Network
 
@@ -54,7 +55,16 @@ def find_formed(
 ) -> Network | None:
     """The same for a tile whose offsets are in one form already; those of the network are the tile's own."""
     reach = useful_reach(tile.rows, lanes, reach)
-    network = _search(tile.rows, tile.pads, lanes, reach, segment or lanes).below(limit)
+    return _placed(_search(tile.rows, tile.pads, lanes, reach, segment or lanes).below(limit), tile)
+
+
+def find_of_parts(tile: Formed, lanes: int, segment: int | None = None) -> Network | None:
+    """The cheapest network that exchanges parts of a tile's rows; None where these are no better than whole rows."""
+    return _placed(_search(tile.rows, tile.pads, lanes, Reach(), segment or lanes).of_parts, tile)
+
+
+def _placed(network: Network | None, tile: Formed) -> Network | None:
+    """A network with the offsets of a tile in place of those in one form."""
     if network is None:
         return None
     stores = (replace(store, offset=tile.offsets[store.offset]) for store in network.stores)
@@ -116,6 +126,18 @@ class Search:
                     best, limit = network, network.cost
         return best
 
+    @cached_property
+    def of_parts(self) -> Network | None:
+        """The cheapest network that exchanges parts of rows; None where these make no longer runs than rows do."""
+        parts = parts_of(self.rows, self.segment)
+        if parts is None:
+            return None
+        best: Network | None = None
+        for size in _part_group_sizes(parts, self.lanes):
+            network = build_network_of_parts(parts, size, self._goal, best.cost if best else math.inf)
+            best = network or best
+        return best
+
 
 _search = lru_cache(maxsize=NETWORKS_REMEMBERED)(Search)
 
@@ -126,6 +148,11 @@ def _groups(rows: Sequence[Row], lanes: int) -> Iterator[tuple[Sequence[Row], in
     yield from ((few or rows, size) for size in _group_sizes(few or rows, lanes))
     if few and len(rows) & (len(rows) - 1) == 0:
         yield from ((rows, size) for size in _group_sizes(rows, lanes) if size > 1)
+
+
+def _part_group_sizes(parts: Parts, lanes: int) -> list[int]:
+    """The numbers of parts that may be exchanged: those that make whole vectors, or halves of them."""
+    return [size for size in (lanes, lanes // 2) if 1 << len(parts.bits) < size <= len(parts.order)]
 
 
 def _few_that_copy(rows: Sequence[Row]) -> Sequence[Row]:

@@ -144,11 +144,11 @@ def width_of(value: Value) -> int:
     return len(value.mask) if isinstance(value, Shuffle) else value.lanes
 
 
-def simplified(network: Network) -> Network:
+def simplified(network: Network, prepared: int = 0) -> Network:
     """
     Compose shuffles of one value with the shuffle that made it, drop what is an identity and what nobody uses.
 
-    Pads of one width are one value.
+    Pads of one width are one value. `prepared`: how many of the first values are made only when others need them.
     """
     values = list(network.values)
     alias = list(range(len(values)))
@@ -175,7 +175,7 @@ def simplified(network: Network) -> Network:
             values[number] = Splat(len(mask))
             alias[number] = pads.setdefault(values[number], number)
     stores = [Store(store.offset, store.lanes, alias[store.value]) for store in network.stores]
-    return _in_order_of_use(replace(network, values=tuple(values), stores=tuple(stores)))
+    return _in_order_of_use(replace(network, values=tuple(values), stores=tuple(stores)), prepared)
 
 
 def _only_source(shuffle: Shuffle, values: Sequence[Value]) -> tuple[int, tuple[int, ...]] | None:
@@ -190,8 +190,8 @@ def _only_source(shuffle: Shuffle, values: Sequence[Value]) -> tuple[int, tuple[
     return None
 
 
-def _in_order_of_use(network: Network) -> Network:
-    """The values that are used, loads only when they are needed: fewer of them have to be kept in registers."""
+def _in_order_of_use(network: Network, prepared: int) -> Network:
+    """The values that are used, loads and `prepared` ones when they are needed: fewer have to be kept in registers."""
     values = network.values
     used = {store.value for store in network.stores}
     for number in range(len(values) - 1, -1, -1):
@@ -199,11 +199,19 @@ def _in_order_of_use(network: Network) -> Network:
         if number in used and isinstance(value, Shuffle):
             used |= {value.left, value.right}
     order: dict[int, None] = {}
-    for number in sorted(used):
+
+    def need(number: int) -> None:
         value = values[number]
-        if isinstance(value, Shuffle):
-            order |= dict.fromkeys((value.left, value.right, number))
-    order |= dict.fromkeys(store.value for store in network.stores)
+        if isinstance(value, Shuffle) and number not in order:
+            need(value.left)
+            need(value.right)
+        order[number] = None
+
+    for number in sorted(used):
+        if isinstance(values[number], Shuffle) and number >= prepared:
+            need(number)
+    for store in network.stores:
+        need(store.value)
     numbers = {old: new for new, old in enumerate(order)}
     kept = [
         Shuffle(numbers[v.left], numbers[v.right], v.mask) if isinstance(v, Shuffle) else v

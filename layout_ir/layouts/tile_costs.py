@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from layout_ir.layouts.network_loads import Reach
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.register_instructions import further_instructions
+from layout_ir.layouts.shuffle_network import Network
 from layout_ir.layouts.tile import WORTHWHILE, Tile, walked
 
 TOLERATED_OVERLAP = 1.2
@@ -49,10 +50,14 @@ def true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
     lines in parts.
     """
     overlap = price_of_overlap(box, tile.extents)
-    further: float = max(tile.network.most_live - REGISTERS, 0)
-    if vectors.register_lanes:
-        further += further_instructions(tile.network, vectors.register_lanes)
+    further = further_cost(tile.network, vectors)
     return (tile.cost + further / tile.elements) * overlap * _price_of_parts(tile, vectors)
+
+
+def further_cost(network: Network, vectors: Vectors) -> float:
+    """What a network costs in registers beyond its instructions for vectors."""
+    further: float = max(network.most_live - REGISTERS, 0)
+    return further + (further_instructions(network, vectors.register_lanes) if vectors.register_lanes else 0)
 
 
 def price_of_overlap(box: Box, extents: Sequence[int]) -> float:

@@ -19,7 +19,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from layout_ir.layouts import affine
 from layout_ir.layouts.fill_tile import fill_extents, fill_network
 from layout_ir.layouts.network_loads import Reach
-from layout_ir.layouts.network_search import find_formed
+from layout_ir.layouts.network_search import find_formed, find_of_parts
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import WORTHWHILE, Tile, walked, walked_cells
@@ -28,6 +28,7 @@ from layout_ir.layouts.tile_costs import (
     PARTS_PAST_CACHES,
     TOLERATED_OVERLAP,
     Vectors,
+    further_cost,
     price_of_overlap,
     true_cost,
 )
@@ -181,7 +182,9 @@ def _best_choice(
     `shortened_below`: only tiles that are too large unless their runs are shortened, if they cost less than this.
     """
     limit = WORTHWHILE if shortened_below is None else min(shortened_below, WORTHWHILE)
-    for run, rows in _runs_and_rows(box, runs, vectors, are_shortened=shortened_below is not None):
+    for run, rows, is_half in _runs_and_rows(box, runs, vectors, are_shortened=shortened_below is not None):
+        if is_half and best is not None:
+            continue  # it writes lines in parts, and is hardly ever better
         extents = extents_of(box.axes, run, rows)
         if reads_lines and read_together(box.axes, extents) < vectors.lanes:
             continue
@@ -199,8 +202,12 @@ def _best_choice(
 
 def _runs_and_rows(
     box: Box, runs: Sequence[Run], vectors: Vectors, *, are_shortened: bool
-) -> Iterator[tuple[Run, Run]]:
-    """What tiles may be made of: runs, or (`are_shortened`) only those that tiles need shortened, each with rows."""
+) -> Iterator[tuple[Run, Run, bool]]:
+    """
+    What tiles may be made of: runs, or (`are_shortened`) only those that tiles need shortened, each with rows.
+
+    And whether these make half lines only.
+    """
     lanes = vectors.lanes
     tried: list[tuple[Run, Run]] = []
     for whole_run in runs:
@@ -210,9 +217,9 @@ def _runs_and_rows(
             (lanes, False, True),
             (lanes, True, False),
             (8 * lanes, False, False),
-            (lanes // 2, True, False),
             (4 * lanes, False, False),
             (2 * lanes, False, False),
+            (lanes // 2, True, False),
         ):
             if is_most and vectors.in_caches:
                 continue
@@ -223,7 +230,7 @@ def _runs_and_rows(
             if target == 4 * lanes and walked(box, extents_of(box.axes, run, rows)) > STREAMED_AGAIN:
                 continue  # rows as long are of no use but to end where an axis does
             tried.append((run, rows))
-            yield run, rows
+            yield run, rows, target < lanes
 
 
 def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
@@ -254,7 +261,9 @@ def _tile(axes: Sequence[Axis], run: Run, rows: Run, vectors: Vectors, limit: fl
         return None
     elements = tile_elements(axes, run, rows, extents)
     limit = min(INSTRUCTION_LIMIT, limit * math.prod(extents))
-    network = find_formed(elements, vectors.lanes, vectors.reach, vectors.segment, limit)
-    if network is None:
-        return None
-    return Tile(tuple(extents), network)
+    found = [find_formed(elements, vectors.lanes, vectors.reach, vectors.segment, limit)]
+    of_parts = find_of_parts(elements, vectors.lanes, vectors.segment)
+    found += [of_parts] if of_parts is not None and of_parts.cost < limit else []
+    networks = [network for network in found if network is not None]
+    best = min(networks, key=lambda network: network.cost + further_cost(network, vectors), default=None)
+    return None if best is None else Tile(tuple(extents), best)

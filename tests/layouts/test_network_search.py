@@ -44,8 +44,8 @@ def test_no_network_costs_less_than_is_estimated(tile: tuple[int, ...], segment:
         estimates.append(least_cost(builder, columns, goal))
         return 0
 
-    def made(builder: Builder, final: list[int], goal: Goal) -> Network:
-        network = gather(builder, final, goal)
+    def made(builder: Builder, final: list[int], goal: Goal, prepared: int) -> Network:
+        network = gather(builder, final, goal, prepared)
         costs.append(network.cost)
         return network
 
