@@ -183,8 +183,8 @@ def _best_choice(
     """
     limit = WORTHWHILE if shortened_below is None else min(shortened_below, WORTHWHILE)
     for run, rows, is_half in _runs_and_rows(box, runs, vectors, are_shortened=shortened_below is not None):
-        if is_half and best is not None:
-            continue  # it writes lines in parts, and is hardly ever better
+        if is_half and best is not None and not box.is_padded:
+            continue  # which writes lines in parts, and is better only where the rows of others are pads
         extents = extents_of(box.axes, run, rows)
         if reads_lines and read_together(box.axes, extents) < vectors.lanes:
             continue
@@ -217,9 +217,9 @@ def _runs_and_rows(
             (lanes, False, True),
             (lanes, True, False),
             (8 * lanes, False, False),
+            (lanes // 2, True, False),
             (4 * lanes, False, False),
             (2 * lanes, False, False),
-            (lanes // 2, True, False),
         ):
             if is_most and vectors.in_caches:
                 continue

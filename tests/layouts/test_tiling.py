@@ -299,3 +299,17 @@ def test_short_rows_are_of_no_use_where_others_lie_between_them():
     tile = choose_tile(box, 64, 1 << 20, 16, past_caches=True, register_lanes=32)
     assert tile is not None
     assert tile.extents[1] * tile.extents[2] >= 64
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(2, 8), (4, 4)])
+def test_filters_with_input_channels_side_by_side_are_exchanged_by_parts_of_rows(inner: int, outer: int):
+    """Whole rows of bytes would take general shuffles; parts of them take cheap ones, of single registers."""
+    axes = (
+        Axis("o", 16, inner, 3024, 16),
+        Axis("i1", outer, 16 * inner, 9 * inner, outer),
+        Axis("i0", inner, 1, 9, inner),
+        Axis("hw", 9, 16 * inner * outer, 1, 9),
+    )
+    tile = choose_tile(Box(axes), 32, 2304, 16, register_lanes=32)
+    assert tile is not None
+    assert further_instructions(tile.network, 32) < len(tile.network.values) / 4
