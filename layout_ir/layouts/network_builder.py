@@ -18,7 +18,7 @@ from layout_ir.layouts.network_arrangement import arrange, wanted_bits
 from layout_ir.layouts.network_estimate import Columns, exchanges, least_cost
 from layout_ir.layouts.network_gather import Builder, Goal, chunks, gather
 from layout_ir.layouts.network_loads import Blends, Row, blend, join, load
-from layout_ir.layouts.network_parts import Parts, load_parts
+from layout_ir.layouts.network_parts import PartLoader, Parts
 from layout_ir.layouts.shuffle_network import Load, Network, Splat, dear_shuffle
 
 REGISTER_BITS = 4
@@ -42,12 +42,13 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
 
 
 def build_network_of_parts(parts: Parts, size: int, goal: Goal, limit: float) -> Network | None:
-    """The same of parts of rows."""
+    """The cheapest network below a limit that exchanges parts of rows in groups of `size`, a power of two."""
     base = Builder([], [])
+    loader = PartLoader(base, parts, goal.lanes, 1 << goal.segment_bits)
     groups: list[list[list[int]]] = []
     joined = 0
     for start, count in chunks(len(parts.order), size):
-        groups.append(load_parts(base, parts, start, count, goal.lanes, 1 << goal.segment_bits))
+        groups.append(loader.load(start, count))
         joined = join(base, groups[-1], goal.lanes)
     return _finished(base, groups, joined, goal, limit)
 

@@ -9,10 +9,10 @@ themselves make no long runs there, and parts of rows do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from layout_ir.layouts.network_arrangement import sums, weights_of
-from layout_ir.layouts.network_gather import Builder, Place, runs_of
+from layout_ir.layouts.network_gather import PAD, Builder, Place, runs_of
 from layout_ir.layouts.network_loads import Row, load
 from layout_ir.layouts.network_offsets import are_shifted
 
@@ -34,18 +34,23 @@ class Parts:
 
 
 def parts_of(rows: Sequence[Row], segment: int) -> Parts | None:
-    """The parts that make longer runs in the destination than whole rows; None where there are none."""
+    """
+    The parts that make longer runs in the destination than whole rows; None where there are none.
+
+    `segment`: elements within which shuffles are cheap. There are none of rows with pads or holes, of rows that are
+    not alike, and of those whose length is no power of two.
+    """
     length = len(rows[0])
-    if length & (length - 1) or any(source is None for row in rows for source, _ in row):
-        return None
     contents = [[destination for _, destination in row] for row in rows]
+    if length & (length - 1) or PAD in contents[0] or any(source is None for row in rows for source, _ in row):
+        return None
     weights = weights_of(contents[0])
-    if weights is None or 0 in weights or not are_shifted(contents):
+    if weights is None or not are_shifted(contents):
         return None
     starts = [content[0] for content in contents]
-    inside = sorted(range((min(segment, length) - 1).bit_length()), key=lambda bit: weights[bit])
+    inside = sorted(range((min(segment, length) - 1).bit_length()), key=lambda bit: abs(weights[bit]))
     best, fewest = None, len(runs_of(sorted(starts)))
-    for count in range(1, min(len(inside) - 1, MOST_PART_BITS) + 1):
+    for count in range(1, min(len(inside) - 1, MOST_PART_BITS) + 1):  # of every part, a segment has two lanes at least
         bits = tuple(inside[:count])
         steps = sums(0, [weights[bit] for bit in bits])
         places = {start + step: (row, part) for row, start in enumerate(starts) for part, step in enumerate(steps)}
@@ -55,62 +60,78 @@ def parts_of(rows: Sequence[Row], segment: int) -> Parts | None:
     return best
 
 
-def load_parts(builder: Builder, parts: Parts, start: int, count: int, lanes: int, segment: int) -> list[list[int]]:
-    """
-    Vectors of several parts each, which follow one another; for every piece of a row, those of `count` parts.
+@dataclass
+class PartLoader:
+    """Reads rows of which parts are taken, each once, and puts parts together in vectors."""
 
-    `count`: a power of two, and at least as many as there are in a row.
-    """
-    chosen = parts.order[start : start + count]
-    numbers = list(dict.fromkeys(row for row, _ in chosen))
-    columns: list[list[int]] = []
-    for column in load(builder, [parts.rows[row] for row in numbers], lanes):
-        width = len(builder.contents[column[0]])
-        mask = _parts_together(width, min(segment, width), parts.bits)
-        sorted_values = {row: builder.shuffle(value, value, mask) for row, value in zip(numbers, column, strict=True)}
-        columns.append(_put_together(builder, [(sorted_values[row], part) for row, part in chosen], parts, segment))
-    return columns
+    builder: Builder
+    parts: Parts
+    lanes: int
+    segment: int
+    """Elements within which shuffles are cheap."""
 
+    read: dict[int, list[int]] = field(default_factory=dict[int, list[int]], init=False)
+    """The vectors of rows that have been read, in each of whose segments the lanes of every part are together."""
 
-def _parts_together(width: int, segment: int, bits: Sequence[int]) -> list[int]:
-    """The lanes of a vector, those of each part together within every segment."""
-    inside = [bit for bit in range((segment - 1).bit_length()) if bit not in bits]
-    lanes = sums(0, [1 << bit for bit in (*inside, *bits)])
-    return [start + lane for start in range(0, width, segment) for lane in lanes]
+    def __post_init__(self) -> None:
+        self.width = min(self.lanes, len(self.parts.rows[0]))
+        self.segment = min(self.segment, self.width)
 
+    def load(self, start: int, count: int) -> list[list[int]]:
+        """
+        Vectors of several parts each, which follow one another; for every piece of a row, those of `count` parts.
 
-def _put_together(builder: Builder, values: Sequence[tuple[int, int]], parts: Parts, segment: int) -> list[int]:
-    """
-    Vectors of as many parts as one holds. `values`: for every part a vector, and which of the parts in it that is.
+        `count`: a power of two, and more than there are parts in a row.
+        """
+        chosen = self.parts.order[start : start + count]
+        pieces = range(len(self._values(chosen[0][0])))
+        return [self._put_together([(self._values(row)[piece], part) for row, part in chosen]) for piece in pieces]
 
-    Parts that follow each other are interleaved, as lanes are between which others are exchanged by cheap shuffles.
-    """
-    segment = min(segment, len(builder.contents[values[0][0]]))
-    length = segment >> len(parts.bits)  # of a part in a segment
-    placed = [(value, part * length) for value, part in values]
-    unit = 1
-    while length < segment and len(placed) > 1:
-        placed = [
-            _interleave(builder, *pair, segment, length, unit) for pair in zip(placed[::2], placed[1::2], strict=True)
-        ]
-        length, unit = 2 * length, 2 * unit
-    return [value for value, _ in placed]
+    def _values(self, row: int) -> list[int]:
+        """The vectors of a row."""
+        if row not in self.read:
+            loaded = load(self.builder, [self.parts.rows[row]], self.lanes)
+            inside = [bit for bit in range((self.segment - 1).bit_length()) if bit not in self.parts.bits]
+            lanes = sums(0, [1 << bit for bit in (*inside, *self.parts.bits)])
+            mask = [begin + lane for begin in range(0, self.width, self.segment) for lane in lanes]
+            self.read[row] = [self.builder.shuffle(value, value, mask) for (value,) in loaded]
+        return self.read[row]
 
+    def _put_together(self, values: Sequence[tuple[int, int]]) -> list[int]:
+        """
+        Vectors of as many parts as one holds. `values`: for every part a vector, and which of the parts in it that is.
 
-def _interleave(builder: Builder, left: Place, right: Place, segment: int, length: int, unit: int) -> Place:
-    """
-    A vector of `length` lanes of each of two in every segment, `unit` at a time, and the lane where they begin.
+        Parts that follow each other are interleaved, since lanes between them are exchanged by cheap shuffles.
+        """
+        length = self.segment >> len(self.parts.bits)  # of a part in a segment
+        placed = [(value, part * length) for value, part in values]
+        unit = 1
+        while length < self.segment:
+            pairs = zip(placed[::2], placed[1::2], strict=True)
+            placed = [self._interleaved(left, right, length, unit) for left, right in pairs]
+            length, unit = 2 * length, 2 * unit
+        return [value for value, _ in placed]
 
-    `left`, `right`: a vector and the lane from which on they are taken.
-    """
-    width = len(builder.contents[left[0]])
-    begins = left[1], right[1]
-    count, at = length, 0
-    if left[1] == right[1]:  # a cheap shuffle takes half a segment of both
-        count = segment // 2
-        begins = (left[1] // count * count,) * 2
-        at = 2 * (left[1] % count)
-    units = zip(*(range(begin, begin + count, unit) for begin in begins), strict=True)
-    taken = [lane + i for one, other in units for lane in (one, width + other) for i in range(unit)]
-    mask = [start + lane for start in range(0, width, segment) for lane in taken * (segment // len(taken))]
-    return builder.shuffle(left[0], right[0], mask), at
+    def _interleaved(self, left: Place, right: Place, length: int, unit: int) -> Place:
+        """
+        A vector of `length` lanes of each of two in every segment, `unit` at a time, and the lane where they begin.
+
+        `left`, `right`: a vector and the lane from which on they are taken.
+        """
+        half = self.segment // 2
+        (one, first), (other, second) = left, right
+        if first == second:  # a cheap shuffle takes half a segment of both
+            begin = first - first % half
+            return self._shuffled(one, other, begin, begin, half, unit), 2 * (first % half)
+        return self._shuffled(one, other, first, second, length, unit), 0
+
+    def _shuffled(self, left: int, right: int, first: int, second: int, count: int, unit: int) -> int:
+        """In every segment `count` lanes of each of two vectors, `unit` at a time, again and again until it is full."""
+        taken = [
+            begin + at + i
+            for at in range(0, count, unit)
+            for begin in (first, self.width + second)
+            for i in range(unit)
+        ] * (self.segment // (2 * count))
+        mask = [begin + lane for begin in range(0, self.width, self.segment) for lane in taken]
+        return self.builder.shuffle(left, right, mask)

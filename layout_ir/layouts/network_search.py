@@ -58,9 +58,14 @@ def find_formed(
     return _placed(_search(tile.rows, tile.pads, lanes, reach, segment or lanes).below(limit), tile)
 
 
-def find_of_parts(tile: Formed, lanes: int, segment: int | None = None) -> Network | None:
-    """The cheapest network that exchanges parts of a tile's rows; None where these are no better than whole rows."""
-    return _placed(_search(tile.rows, tile.pads, lanes, Reach(), segment or lanes).of_parts, tile)
+def find_of_parts(tile: Formed, lanes: int, reach: Reach, segment: int | None = None) -> Network | None:
+    """
+    The cheapest network that exchanges parts of a tile's rows, below no limit.
+
+    None where these make no longer runs than whole rows do, or are too few. `reach` makes no difference.
+    """
+    reach = useful_reach(tile.rows, lanes, reach)  # by which the search for whole rows is known
+    return _placed(_search(tile.rows, tile.pads, lanes, reach, segment or lanes).of_parts, tile)
 
 
 def _placed(network: Network | None, tile: Formed) -> Network | None:
@@ -128,8 +133,8 @@ class Search:
 
     @cached_property
     def of_parts(self) -> Network | None:
-        """The cheapest network that exchanges parts of rows; None where these make no longer runs than rows do."""
-        parts = parts_of(self.rows, self.segment)
+        """The cheapest network of parts; None where these make no longer runs than rows do, or are too few."""
+        parts = parts_of(self.rows, min(self.segment, self.lanes))
         if parts is None:
             return None
         best: Network | None = None

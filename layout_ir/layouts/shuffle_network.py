@@ -191,7 +191,7 @@ def _only_source(shuffle: Shuffle, values: Sequence[Value]) -> tuple[int, tuple[
 
 
 def _in_order_of_use(network: Network, prepared: int) -> Network:
-    """The values that are used, loads and `prepared` ones when they are needed: fewer have to be kept in registers."""
+    """The values that are used, loads and `prepared` ones when they are needed, so that fewer are kept, mostly."""
     values = network.values
     used = {store.value for store in network.stores}
     for number in range(len(values) - 1, -1, -1):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from unittest.mock import patch
 
 import pytest
+from filter_rows import filters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,9 +36,8 @@ def transpose(rows: int, columns: int, pitch: int, valid: int | None = None) -> 
     )
 
 
-@pytest.mark.parametrize("segment", [4, 8, 16])
-@pytest.mark.parametrize("tile", [*TILES, *PADDED], ids=str)
-def test_no_network_costs_less_than_is_estimated(tile: tuple[int, ...], segment: int):
+def check_estimates(search: Callable[[], Network | None]) -> None:
+    """Fails where a network that a search makes costs less than was estimated."""
     estimates: list[float] = []
     costs: list[float] = []
 
@@ -50,9 +51,23 @@ def test_no_network_costs_less_than_is_estimated(tile: tuple[int, ...], segment:
         return network
 
     with patch.object(network_builder, "least_cost", estimated), patch.object(network_builder, "gather", made):
-        Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf)
+        assert search() is not None
     assert len(estimates) == len(costs)
     assert all(0 < estimate <= cost for estimate, cost in zip(estimates, costs, strict=True))
+
+
+@pytest.mark.parametrize("segment", [4, 8, 16])
+@pytest.mark.parametrize("tile", [*TILES, *PADDED], ids=str)
+def test_no_network_costs_less_than_is_estimated(tile: tuple[int, ...], segment: int):
+    search = Search(transpose(*tile), (), LANES, Reach(), segment)
+    check_estimates(lambda: search.below(math.inf))
+
+
+@pytest.mark.parametrize("segment", [4, 8, 16])
+@pytest.mark.parametrize("filter", [(16, 2, 8, 9), (16, 2, 8, 1), (16, 2, 4, 25)], ids=str)
+def test_no_network_of_parts_costs_less_than_is_estimated(filter: tuple[int, int, int, int], segment: int):
+    search = Search(tuple(map(tuple, filters(*filter))), (), LANES, Reach(), segment)
+    check_estimates(lambda: search.of_parts)
 
 
 def test_the_estimate_of_a_square_transpose_is_what_it_costs():
