@@ -5,7 +5,8 @@ First the rows' index bits change places with lane bits, one stage of shuffles a
 16 shuffles); then every vector of the destination is gathered from the few values that hold its lanes. Where row
 counts are no powers of two there is nothing to exchange, and the gather does it all (three planes of colour to
 RGBRGB... is two shuffles a vector). Holes of the source that a row reaches over take part as lanes that nobody wants;
-where they are as long as powers of two, other rows' elements are blended in (`network_loads`).
+where they are as long as powers of two, other rows' elements are blended in (`network_loads`). Rows whose parts make
+longer runs in the destination are cut into these (`network_parts`).
 """
 
 from __future__ import annotations
