@@ -45,7 +45,7 @@ def build_network(rows: Sequence[Row], blends: Blends, size: int, goal: Goal, li
 def build_network_of_parts(parts: Parts, size: int, goal: Goal, limit: float) -> Network | None:
     """The cheapest network below a limit that exchanges parts of rows in groups of `size`, a power of two."""
     base = Builder([], [])
-    loader = PartLoader(base, parts, goal.lanes, 1 << goal.segment_bits)
+    loader = PartLoader(base, parts, goal.lanes)
     groups: list[list[list[int]]] = []
     joined = 0
     for start, count in chunks(len(parts.order), size):

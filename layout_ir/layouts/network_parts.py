@@ -32,13 +32,16 @@ class Parts:
     order: tuple[tuple[int, int], ...]
     """A row and the number of one of its parts."""
 
+    segment: int
+    """Lanes within which shuffles are cheap, no more than a row has."""
+
 
 def parts_of(rows: Sequence[Row], segment: int) -> Parts | None:
     """
     The parts that make longer runs in the destination than whole rows; None where there are none.
 
-    `segment`: elements within which shuffles are cheap. There are none of rows with pads or holes, of rows that are
-    not alike, and of those whose length is no power of two.
+    `segment`: lanes within which shuffles are cheap, no more than a vector has. There are no parts of rows with pads or
+    holes, of rows that are not alike, and of those whose length is no power of two.
     """
     length = len(rows[0])
     contents = [[destination for _, destination in row] for row in rows]
@@ -48,7 +51,8 @@ def parts_of(rows: Sequence[Row], segment: int) -> Parts | None:
     if weights is None or not are_shifted(contents):
         return None
     starts = [content[0] for content in contents]
-    inside = sorted(range((min(segment, length) - 1).bit_length()), key=lambda bit: abs(weights[bit]))
+    segment = min(segment, length)
+    inside = sorted(range((segment - 1).bit_length()), key=lambda bit: abs(weights[bit]))
     best, fewest = None, len(runs_of(sorted(starts)))
     for count in range(1, min(len(inside) - 1, MOST_PART_BITS) + 1):  # of every part, a segment has two lanes at least
         bits = tuple(inside[:count])
@@ -56,7 +60,7 @@ def parts_of(rows: Sequence[Row], segment: int) -> Parts | None:
         places = {start + step: (row, part) for row, start in enumerate(starts) for part, step in enumerate(steps)}
         runs = len(runs_of(sorted(places)))
         if runs < fewest:
-            best, fewest = Parts(rows, bits, tuple(places[place] for place in sorted(places))), runs
+            best, fewest = Parts(rows, bits, tuple(places[place] for place in sorted(places)), segment), runs
     return best
 
 
@@ -67,15 +71,14 @@ class PartLoader:
     builder: Builder
     parts: Parts
     lanes: int
-    segment: int
-    """Elements within which shuffles are cheap."""
 
     read: dict[int, list[int]] = field(default_factory=dict[int, list[int]], init=False)
     """The vectors of rows that have been read, in each of whose segments the lanes of every part are together."""
 
-    def __post_init__(self) -> None:
-        self.width = min(self.lanes, len(self.parts.rows[0]))
-        self.segment = min(self.segment, self.width)
+    @property
+    def width(self) -> int:
+        """Lanes of the vectors."""
+        return min(self.lanes, len(self.parts.rows[0]))
 
     def load(self, start: int, count: int) -> list[list[int]]:
         """
@@ -91,9 +94,9 @@ class PartLoader:
         """The vectors of a row."""
         if row not in self.read:
             loaded = load(self.builder, [self.parts.rows[row]], self.lanes)
-            inside = [bit for bit in range((self.segment - 1).bit_length()) if bit not in self.parts.bits]
+            inside = [bit for bit in range((self.parts.segment - 1).bit_length()) if bit not in self.parts.bits]
             lanes = sums(0, [1 << bit for bit in (*inside, *self.parts.bits)])
-            mask = [begin + lane for begin in range(0, self.width, self.segment) for lane in lanes]
+            mask = [begin + lane for begin in range(0, self.width, self.parts.segment) for lane in lanes]
             self.read[row] = [self.builder.shuffle(value, value, mask) for (value,) in loaded]
         return self.read[row]
 
@@ -103,10 +106,10 @@ class PartLoader:
 
         Parts that follow each other are interleaved, since lanes between them are exchanged by cheap shuffles.
         """
-        length = self.segment >> len(self.parts.bits)  # of a part in a segment
+        length = self.parts.segment >> len(self.parts.bits)  # of a part in a segment
         placed = [(value, part * length) for value, part in values]
         unit = 1
-        while length < self.segment:
+        while length < self.parts.segment:
             pairs = zip(placed[::2], placed[1::2], strict=True)
             placed = [self._interleaved(left, right, length, unit) for left, right in pairs]
             length, unit = 2 * length, 2 * unit
@@ -118,7 +121,7 @@ class PartLoader:
 
         `left`, `right`: a vector and the lane from which on they are taken.
         """
-        half = self.segment // 2
+        half = self.parts.segment // 2
         (one, first), (other, second) = left, right
         if first == second:  # a cheap shuffle takes half a segment of both
             begin = first - first % half
@@ -132,6 +135,6 @@ class PartLoader:
             for at in range(0, count, unit)
             for begin in (first, self.width + second)
             for i in range(unit)
-        ] * (self.segment // (2 * count))
-        mask = [begin + lane for begin in range(0, self.width, self.segment) for lane in taken]
+        ] * (self.parts.segment // (2 * count))
+        mask = [begin + lane for begin in range(0, self.width, self.parts.segment) for lane in taken]
         return self.builder.shuffle(left, right, mask)

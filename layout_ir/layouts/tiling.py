@@ -229,8 +229,10 @@ def _runs_and_rows(
                 continue
             if target == 4 * lanes and walked(box, extents_of(box.axes, run, rows)) > STREAMED_AGAIN:
                 continue  # rows as long are of no use but to end where an axis does
-            tried.append((run, rows))
-            yield run, rows, target < lanes
+            is_half = target < lanes
+            if not is_half:  # which may be left out, and the same rows may come again for another target
+                tried.append((run, rows))
+            yield run, rows, is_half
 
 
 def _unrolled(box: Box, choice: Choice, vectors: Vectors) -> Tile:
