@@ -25,6 +25,8 @@ def lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple
     if processor.block_part_bytes and axis is not None and axis.source_stride != 1:
         most = processor.block_part_lines * schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
         steps = next((n for n in range(min(most, axis.extent // 2), 1, -1) if axis.extent % n == 0), 1)
+        if 0 < steps * axis.source_stride < schedule.lanes:
+            return []
         return [(steps, processor.block_part_bytes)]
     long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
     return [(schedule.lanes, _most_of_lines(group, inside, schedule)), (long_row, LONG_PART_BYTES)]

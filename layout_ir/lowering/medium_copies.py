@@ -121,7 +121,7 @@ def for_any_size(target: Target, usual: Schedule, source: IndexMap, destination:
     processor = MODELS[target.processor]
     written, read = destination.cell_count, source.cell_count
     are_alike = source.unknown == destination.unknown  # so that only what is known differs
-    least = processor.medium_bytes_unknown
+    least = processor.medium_bytes
     if least is None or target.stream_bytes is not None or target.threads or not target.panels:
         return usual
     if are_alike and _is_mostly_pads(written, source.size):

@@ -81,7 +81,6 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
     fits_runs=True,
     narrows_unknown=False,
     medium_bytes=3 << 19,
-    medium_bytes_unknown=2 << 20,
     asks_for_ends=True,
     asks_across_gaps=True,
     asks_near_in_far_rows=True,
@@ -112,7 +111,6 @@ _GRANITE_RAPIDS = replace(
     step_ahead_bytes=48 << 10,
     short_row_bytes=256,
     streams_parts=True,
-    medium_bytes_unknown=3 << 19,
     keeps_medium_tiles=True,
     written_again=1.2,
 )
@@ -120,8 +118,7 @@ _GRANITE_RAPIDS = replace(
 Measured from and to memory, but for the orders of tiles in the caches. All axes reversed, bytes are 1.3 to 1.4 times as
 fast where the next panel is asked for; of the other copies of the benchmark some 70 change, and are as fast in the
 mean, 0.89 to 1.4 times. From planes of 14 x 14 and 28 x 28 some are 1.1 to 1.2 times as fast where rows follow, and
-rows with gaps between them are written 1.24 to 1.48 times as fast past the caches. With the lower limit kernels for
-unknown sizes copy 1.7 and 1.9 MiB 1.08 times as fast, in the mean of 320 copies, 0.71 to 1.57 times.
+rows with gaps between them are written 1.24 to 1.48 times as fast past the caches.
 Panels are 1.09 to 1.98 times as fast as tiles that write 1.26 to 1.28 cells for each, as of planes of 5 x 5 or 10 x 10:
 a line that is streamed again soon after takes longer than two others. From 1.1 to 1.2 cells both are as fast.
 """

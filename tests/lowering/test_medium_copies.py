@@ -143,7 +143,7 @@ def test_kernels_for_any_size_keep_tiles_where_those_for_one_size_do(
     _, text = lower_to_c(module, replace(TARGET, processor=processor))
     body = text.partition("void reorder(")[2]
     model = MODELS[processor]
-    medium, large = (model.medium_bytes_unknown or 0) // 4, model.stream_bytes // 4
+    medium, large = (model.medium_bytes or 0) // 4, model.stream_bytes // 4
     assert (f">= {large}" in body) == (keeps and destination != BLOCKS)
     assert (">= 512" in body) == (keeps and rows is not None)
     assert (f">= {medium} && {rows} >= 512" in body) == (keeps and rows is not None)
