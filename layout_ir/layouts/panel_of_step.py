@@ -48,19 +48,18 @@ LONG_RUN_BYTES = 512
 """Length of the runs of small panels from which on a step of one row of the source is no better as one, if larger."""
 
 
-def most_bytes_of_step(usual: Panel, element_bytes: int, small_step_bytes: int, *, is_last: bool) -> int:
+def most_bytes_of_step(usual: Panel, element_bytes: int, most_bytes: int) -> int:
     """
     The size of the largest step that is moved as one panel.
 
-    `usual`: the panels that others are moved by. `is_last`: whether there are none within steps; where there are, a
-    step of more than `small_step_bytes` is left to them.
+    `usual`: the panels that others are moved by. `most_bytes`: the size where nothing is known against it.
     """
     rows = source_rows(usual).count
     if 1 < rows <= STREAMS:
         return FEW_ROWS_BYTES
     if rows == 1 and usual.run_length * element_bytes >= LONG_RUN_BYTES and usual.size * element_bytes <= WHOLE_BYTES:
         return WHOLE_BYTES
-    return MOST_BYTES if is_last else small_step_bytes
+    return most_bytes
 
 
 def group_of_steps(boxes: Sequence[Box]) -> tuple[Group, list[int]] | None:

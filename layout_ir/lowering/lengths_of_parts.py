@@ -1,4 +1,4 @@
-"""What panels of parts of steps of unknown size take: how many channels of every image, or blocks of them."""
+"""What panels of steps of unknown size take: all of a step, or how many channels of every image, or blocks of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import math
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_group import Group
-from layout_ir.layouts.panel_of_step import LONG_PART_BYTES, SHORT_PART_BYTES, axes_inside
+from layout_ir.layouts.panel_of_step import LONG_PART_BYTES, MOST_BYTES, SHORT_PART_BYTES, axes_inside
 from layout_ir.layouts.panel_source import places_apart
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.panel_requests import PLACES_OF_SET, SETS_BYTES
 from layout_ir.lowering.schedule import Schedule
+
+
+def largest_step_bytes(group: Group, outer: int, schedule: Schedule) -> int:
+    """The size of the largest step that is moved as one panel where none of its parts could be asked for ahead."""
+    rows = (group.axes[i] for i in axes_inside(group, outer) if is_symbolic(group.axes[i].destination_stride))
+    count = math.prod(row.extent for row in rows if not is_symbolic(row.extent))
+    return min(max(schedule.processor.largest_step_bytes, count * schedule.processor.whole_row_bytes), MOST_BYTES)
 
 
 def lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
@@ -26,7 +33,7 @@ def lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple
         most = processor.block_part_lines * schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
         steps = next((n for n in range(min(most, axis.extent // 2), 1, -1) if axis.extent % n == 0), 1)
         if 0 < steps * axis.source_stride < schedule.lanes:
-            return []
+            return []  # panels would read every line of the source twice
         return [(steps, processor.block_part_bytes)]
     long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
     return [(schedule.lanes, _most_of_lines(group, inside, schedule)), (long_row, LONG_PART_BYTES)]

@@ -24,7 +24,7 @@ from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tile import Tile, loose_pads, walked_cells
 from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
-from layout_ir.lowering.lengths_of_parts import lengths_of_parts
+from layout_ir.lowering.lengths_of_parts import largest_step_bytes, lengths_of_parts
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
@@ -173,7 +173,8 @@ def _panels_of_steps(
     parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
     if not all(parts):  # a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
-        most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, small, is_last=in_step is None)
+        largest = largest_step_bytes(group, outer, schedule) if in_step is None else small
+        most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, largest)
         return step_panel(group, source_size, schedule, most), (), in_step
     of_parts: list[Panel] = []
     for panel in parts:  # one that takes more of each row of the source has to hold more rows than those before

@@ -21,6 +21,7 @@ from layout_ir.runtime.module import lower_to_c
 
 TARGET = Target(64, panels=True, processor=SAPPHIRE_RAPIDS)
 MIB = 1 << 20
+MEDIUM = 3 * MIB // 2
 SAPPHIRE_RAPIDS_LIMIT = MODELS[SAPPHIRE_RAPIDS].stream_bytes
 BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
 
@@ -90,18 +91,18 @@ def test_boxes_that_take_parts_of_the_same_rows_fetch_them_once() -> None:
 
 @pytest.mark.parametrize("source, destination, channels, limit", [
     ("NCHW", BLOCKS, 3, SAPPHIRE_RAPIDS_LIMIT),  # 13 pads for 3 elements
-    ("NCHW", BLOCKS, 35, 2 * MIB * 2 * 48 // 83),  # for the mean of both sides
-    (BLOCKS, "NCHW", 35, 2 * MIB * 2 * 35 // 83),
-    ("NCHW", BLOCKS, 64, 2 * MIB),
-    ("NCHW", BLOCKS, None, 2 * MIB),  # nobody knows how many pads
-    ("NCHW", "NHWC", None, 2 * MIB),
+    ("NCHW", BLOCKS, 35, 2 * MEDIUM * 48 // 83),  # for the mean of both sides
+    (BLOCKS, "NCHW", 35, 2 * MEDIUM * 35 // 83),
+    ("NCHW", BLOCKS, 64, MEDIUM),
+    ("NCHW", BLOCKS, None, MEDIUM),  # nobody knows how many pads
+    ("NCHW", "NHWC", None, MEDIUM),
 ])  # fmt: skip
 def test_pads_are_seen_where_channels_are_known(
     source: str, destination: str, channels: int | None, limit: int
 ) -> None:
     module = reorder_module(li.layout(source), li.layout(destination), (None, channels, None, None), "f32")
     _, text = lower_to_c(module, TARGET)
-    assert {f">= {bound // 4}" in text for bound in {2 * MIB, SAPPHIRE_RAPIDS_LIMIT} - {limit}} == {False}
+    assert {f">= {bound // 4}" in text for bound in {MEDIUM, SAPPHIRE_RAPIDS_LIMIT} - {limit}} == {False}
     assert f">= {limit // 4}" in text
 
 
@@ -117,16 +118,15 @@ def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
     assert schedule(("NCHW", BLOCKS), shape_of(4), target) is None
 
 
-def test_kernels_for_any_size_compare_it_with_a_limit_of_their_own() -> None:
+def test_kernels_for_any_size_compare_it_with_the_limit_of_those_for_one_size() -> None:
     usual = choose_schedule(TARGET, 4, 1 << 20, 1 << 20)
     maps = [li.layout(name).index_map((1, 64, 128, 128), "f32") for name in ("NCHW", BLOCKS)]
-    assert for_any_size(TARGET, usual, *maps).stream_bytes == 2 * MIB
+    for processor in (SAPPHIRE_RAPIDS, GRANITE_RAPIDS):
+        assert for_any_size(replace(TARGET, processor=processor), usual, *maps).stream_bytes == MEDIUM
     for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
         assert for_any_size(other, usual, *maps) == usual
-    granite_rapids = replace(TARGET, processor=GRANITE_RAPIDS)
-    assert for_any_size(granite_rapids, usual, *maps).stream_bytes == 3 * MIB // 2
     mostly_pads = [li.layout(name).index_map((1, 3, 128, 128), "f32") for name in ("NCHW", BLOCKS)]
-    assert for_any_size(granite_rapids, usual, *mostly_pads) == usual
+    assert for_any_size(TARGET, usual, *mostly_pads) == usual
 
 
 @pytest.mark.parametrize("processor, keeps", [(SAPPHIRE_RAPIDS, False), (GRANITE_RAPIDS, True)])

@@ -30,11 +30,33 @@ def test_larger_steps_than_that_go_in_parts(processor: str, whole: int) -> None:
 
 @pytest.mark.parametrize(
     "channels, dtype, steps",
-    [(1024, "i8", 8), (96, "i8", 3), (64, "i8", 2), (1024, "f16", 4)],
+    [(1024, "i8", 8), (192, "i8", 6), (128, "i8", 4), (1024, "f16", 4)],
 )
 def test_blocks_that_lie_side_by_side_fill_two_lines_of_the_source(channels: int, dtype: str, steps: int) -> None:
     text = c_text("NHWC", "onednn:nChw16c", (None, channels, None, None), dtype)
     assert f"b1_panel += {steps})" in text
+
+
+@pytest.mark.parametrize("processor", [SAPPHIRE_RAPIDS, GRANITE_RAPIDS])
+@pytest.mark.parametrize("channels, dtype", [(96, "i8"), (64, "i8"), (35, "i8"), (32, "f16")])
+def test_no_panel_takes_a_part_of_a_line_of_channels(channels: int, dtype: str, processor: str) -> None:
+    assert "b1_panel" not in c_text("NHWC", "onednn:nChw16c", (None, channels, None, None), dtype, processor)
+
+
+@pytest.mark.parametrize(
+    "block, dtype, processor, most",
+    [
+        (8, "f16", SAPPHIRE_RAPIDS, 28 << 10),
+        (16, "i8", SAPPHIRE_RAPIDS, 28 << 10),
+        (32, "f16", SAPPHIRE_RAPIDS, 40 << 10),  # of rows of 1280 bytes, of which pieces would be short
+        (16, "i8", GRANITE_RAPIDS, 160 << 10),
+    ],
+)
+def test_a_block_is_one_panel_while_a_first_level_cache_holds_it(
+    block: int, dtype: str, processor: str, most: int
+) -> None:
+    text = c_text(f"onednn:nChw{block}c", "NCHW", (None, 64, None, None), dtype, processor)
+    assert f"h_w_x{block} <= {most // (1 if dtype == 'i8' else 2)})" in text
 
 
 @pytest.mark.parametrize(

@@ -161,15 +161,16 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lengths_of_parts, "SHORT_PART_BYTES", whole // 16)
         patch.setattr(lengths_of_parts, "LONG_PART_BYTES", whole)
-        for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES", "MOST_BYTES"):
+        for name in ("FEW_ROWS_BYTES", "WHOLE_BYTES"):
             patch.setattr(panel_of_step, name, whole)
-        patch.setattr(whole_steps, "MOST_BYTES", whole)
+        for module in (lengths_of_parts, whole_steps):
+            patch.setattr(module, "MOST_BYTES", whole)
         largest_whole = 512 if parts else whole
         patch.setattr(parts_of_plans, "WHOLE_BYTES", largest_whole)
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=regions)
             steps = replace(model, panel_costs=costs, small_step_bytes=whole, together_bytes=whole)
-            steps = replace(steps, whole_step_bytes=largest_whole, byte_part_bytes=whole)
+            steps = replace(steps, whole_step_bytes=largest_whole, largest_step_bytes=whole, byte_part_bytes=whole)
             row, block = (128, whole) if parts else (256, 0)
             patch.setitem(MODELS, name, replace(steps, long_row_bytes=row, block_part_bytes=block))
         yield
