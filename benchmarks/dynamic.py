@@ -31,8 +31,11 @@ PAIRS = (
     ("NCHW", "ascend:NC1HWC0"),
 )
 
-IMAGES = ((128, 128), (56, 56), (113, 111), (28, 28), (14, 14), (7, 7))
-"""Heights and widths: whole lines, whole lines of f32, odd ones, and images of which caches hold several."""
+IMAGES = ((128, 128), (56, 56), (113, 111), (75, 75), (37, 37), (28, 28), (14, 14), (7, 7))
+"""
+Heights and widths: whole lines, whole lines of f32, odd ones, those of which a block of channels is about as large as a
+first level cache, and images of which caches hold several.
+"""
 
 SIZES = {"in": 1 << 20, "out": 64 << 20}
 """Bytes of a tensor, in the caches and out of them."""

@@ -67,7 +67,7 @@ class PanelCosts:
     """Size of the largest region of which the next one is asked for, so that caches hold both and the scratch."""
 
     kept_region_bytes: int = 96 << 10
-    """The same for panels that mostly stay in a first level cache, and go on with rows: these need regions less."""
+    """The same for panels that mostly stay in a first level cache, and go on with rows."""
 
     large_region: float = 0
     """What a region of more than that costs, for every byte."""

@@ -20,9 +20,10 @@ from layout_ir.layouts.symbols import is_symbolic
 
 MOST_BYTES = 160 << 10
 """
-Size of the largest step that is moved as one panel where no panels within it can be asked for a step ahead.
+Size of the largest step that is moved as one panel on any processor.
 
-Measured on Zen 4: NHWC to NCHW, 64 and 100 channels of 28 x 28 in f16 and i8, 1.4 to 1.7 times.
+Where no panels within it can be asked for a step ahead. Measured on Zen 4: NHWC to NCHW, 64 and 100 channels of 28 x 28
+in f16 and i8, 1.4 to 1.7 times.
 """
 
 SHORT_PART_BYTES, LONG_PART_BYTES = 4 << 10, 64 << 10
@@ -48,18 +49,19 @@ LONG_RUN_BYTES = 512
 """Length of the runs of small panels from which on a step of one row of the source is no better as one, if larger."""
 
 
-def most_bytes_of_step(usual: Panel, element_bytes: int, most_bytes: int) -> int:
+def most_bytes_of_step(usual: Panel, element_bytes: int, otherwise: int) -> int:
     """
     The size of the largest step that is moved as one panel.
 
-    `usual`: the panels that others are moved by. `most_bytes`: the size where nothing is known against it.
+    `usual`: the panels that others are moved by. `otherwise`: what it is where neither that nor the rows
+    of the source say more.
     """
     rows = source_rows(usual).count
     if 1 < rows <= STREAMS:
         return FEW_ROWS_BYTES
     if rows == 1 and usual.run_length * element_bytes >= LONG_RUN_BYTES and usual.size * element_bytes <= WHOLE_BYTES:
         return WHOLE_BYTES
-    return most_bytes
+    return otherwise
 
 
 def group_of_steps(boxes: Sequence[Box]) -> tuple[Group, list[int]] | None:

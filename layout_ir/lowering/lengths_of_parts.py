@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_group import Group
@@ -13,11 +14,9 @@ from layout_ir.lowering.panel_requests import PLACES_OF_SET, SETS_BYTES
 from layout_ir.lowering.schedule import Schedule
 
 
-def largest_step_bytes(group: Group, outer: int, schedule: Schedule) -> int:
-    """The size of the largest step that is moved as one panel where none of its parts could be asked for ahead."""
-    rows = (group.axes[i] for i in axes_inside(group, outer) if is_symbolic(group.axes[i].destination_stride))
-    count = math.prod(row.extent for row in rows if not is_symbolic(row.extent))
-    return min(max(schedule.processor.largest_step_bytes, count * schedule.processor.whole_row_bytes), MOST_BYTES)
+def most_bytes_of_last(group: Group, outer: int, schedule: Schedule) -> int:
+    """The size of the largest step of `outer` that is moved as one panel where no panels within it ask ahead."""
+    return _most_of_rows(_rows_apart(group, axes_inside(group, outer)), schedule)
 
 
 def lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple[int, int]]:
@@ -25,18 +24,36 @@ def lengths_of_parts(group: Group, outer: int, schedule: Schedule) -> list[tuple
     Steps of the outermost axis inside of a step of `outer` that a panel takes, and its most bytes; the shortest first.
 
     Of blocks of channels that lie side by side in the source, as many at once as fill so many lines of it as are best,
-    or the most that divide all of them.
+    or the most that divide all of them; none where these would fill less than a line.
     """
     inside, processor = axes_inside(group, outer), schedule.processor
     axis = group.axes[inside[-1]] if inside else None
     if processor.block_part_bytes and axis is not None and axis.source_stride != 1:
         most = processor.block_part_lines * schedule.lanes // axis.source_stride if axis.source_stride > 0 else 1
         steps = next((n for n in range(min(most, axis.extent // 2), 1, -1) if axis.extent % n == 0), 1)
-        if 0 < steps * axis.source_stride < schedule.lanes:
-            return []  # panels would read every line of the source twice
-        return [(steps, processor.block_part_bytes)]
+        if not is_symbolic(axis.extent) and 0 < steps * axis.source_stride < schedule.lanes:
+            return []  # every line of the source would be read several times
+        return [(steps, _most_of_blocks(group, inside, schedule))]
     long_row = processor.long_row_bytes * schedule.lanes // LINE_BYTES
     return [(schedule.lanes, _most_of_lines(group, inside, schedule)), (long_row, LONG_PART_BYTES)]
+
+
+def _rows_apart(group: Group, inside: Sequence[int]) -> list[int]:
+    """The numbers, where they are known, of rows of the destination that are an unknown length apart."""
+    axes = (group.axes[i] for i in inside if is_symbolic(group.axes[i].destination_stride))
+    return [axis.extent for axis in axes if not is_symbolic(axis.extent)]
+
+
+def _most_of_rows(rows: Sequence[int], schedule: Schedule) -> int:
+    """Size of the largest panel of rows of the destination that is not better taken in pieces of them."""
+    processor = schedule.processor
+    return min(max(processor.largest_step_bytes, math.prod(rows) * processor.whole_row_bytes), MOST_BYTES)
+
+
+def _most_of_blocks(group: Group, inside: Sequence[int], schedule: Schedule) -> int:
+    """Size of the largest panel of blocks, or of one block that becomes rows."""
+    rows, most = _rows_apart(group, inside[:-1]), schedule.processor.block_part_bytes
+    return min(most, _most_of_rows(rows, schedule)) if rows else most
 
 
 def _most_of_lines(group: Group, inside: list[int], schedule: Schedule) -> int:

@@ -24,7 +24,7 @@ from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tile import Tile, loose_pads, walked_cells
 from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
-from layout_ir.lowering.lengths_of_parts import largest_step_bytes, lengths_of_parts
+from layout_ir.lowering.lengths_of_parts import lengths_of_parts, most_bytes_of_last
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
@@ -171,9 +171,9 @@ def _panels_of_steps(
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
     lengths = lengths_of_parts(group, outer, schedule)
     parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
-    if not all(parts):  # a step has no more rows than the longest one
+    if not parts or not all(parts):  # a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
-        largest = largest_step_bytes(group, outer, schedule) if in_step is None else small
+        largest = most_bytes_of_last(group, outer, schedule) if in_step is None else small
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, largest)
         return step_panel(group, source_size, schedule, most), (), in_step
     of_parts: list[Panel] = []

@@ -33,7 +33,8 @@ class ProcessorModel(RequestModel):
     of 1.5 to 2 MiB 1.2 and 0.75 times; 72 of 1 to 1.3 MiB would be 0.93 and 0.43 times as fast.
 
     A kernel for unknown sizes compares its size with the same limit: with one of 2 MiB copies of 1.5 to 2 MiB are 0.96
-    times as fast on Emerald Rapids, in the mean of 35, and on Granite Rapids 0.93 times, in the mean of 320.
+    times as fast on Emerald Rapids, in the mean of 35, 0.74 to 1.36 times, and of 1.7 and 1.9 MiB 0.93 times on Granite
+    Rapids, in the mean of 320, 0.64 to 1.41.
     """
 
     keeps_medium_tiles: bool = False
@@ -193,26 +194,20 @@ class ProcessorModel(RequestModel):
 
     largest_step_bytes: int = MOST_BYTES
     """
-    The same where no panels within it can be asked for a step ahead, and its rows are long.
+    The same where no panels within it can be asked for a step ahead, and for a block of channels that becomes planes.
 
-    On Emerald Rapids, whose first level caches hold 48 KB, blocks of 8 and 16 channels become planes of 27 x 27 to 75 x
-    75 up to 2.1 times as fast by panels of pieces.
+    On Emerald Rapids blocks of 8 and 16 channels become planes of 27 x 27 to 75 x 75 up to 2.1 times as fast with a
+    limit of 28 KB as with 160, by panels of pieces of planes. Of 100 channels and other numbers of them, which are not
+    all in blocks, 200 copies of 1.6 to 64 MiB are 1.05 times as fast in the mean as with 64 KB, 0.94 to 1.6 times. Not
+    measured on Granite Rapids.
     """
 
     whole_row_bytes: int = 0
     """
-    Length of the rows of the destination up to which larger steps are moved as one panel as well, up to 160 KB.
+    Length of the rows of the destination up to which larger steps are moved as one panel as well.
 
-    On Emerald Rapids blocks of 32 channels of 22 x 22 in f16, and of 30 x 30 in i8, are 1.2 times as fast so as by
-    pieces of such rows.
-    """
-
-    block_part_lines: int = 1
-    """
-    Lines of each row of the source that such a panel takes of blocks that lie side by side in it.
-
-    On Granite Rapids two are 1.03 times as fast as one in the mean of 63 copies from NHWC to blocks of 8, 16 and 32,
-    0.95 to 1.37 times, and four or eight no faster. Not measured on other processors.
+    On Emerald Rapids blocks of 32 channels become planes of 22 x 22 in f16, and of 30 x 30 in i8, 1.2 times as fast so
+    as by pieces of these rows.
     """
 
     whole_step_bytes: int = 20 << 10
@@ -237,7 +232,16 @@ class ProcessorModel(RequestModel):
     Size of the largest panel of one block of channels, or of some, where steps of unknown size are larger; 0: no such.
 
     On Emerald Rapids blocks of 8 to 32 channels become planes 1.0 to 1.6 times as fast so, in f16 and i8: up to 64 KB
-    for each, which is better than up to 16 KB. Other copies from and to blocks are as fast. Measured on no other one.
+    for each, which is better than up to 16 KB. Other copies from and to blocks are as fast, but with less than a line
+    of each row of the source, as of 64 channels in i8, 0.6 times, so that there are none of these.
+    """
+
+    block_part_lines: int = 1
+    """
+    Lines of each row of the source that such a panel takes of blocks that lie side by side in it.
+
+    On Granite Rapids two are 1.03 times as fast as one in the mean of 63 copies from NHWC to blocks of 8, 16 and 32,
+    0.95 to 1.37 times, and four or eight no faster. Not measured on other processors.
     """
 
     byte_part_bytes: int = SHORT_PART_BYTES

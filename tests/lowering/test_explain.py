@@ -8,6 +8,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, SAPPHIRE_RAPIDS
 from layout_ir.lowering.target import Target
 
 
@@ -64,6 +65,17 @@ def test_panels_name_the_regions_that_they_ask_for():
     assert "loops over a by 1 (parallel)" in text
     assert "asks for the next a of the source while one is moved" in text
     assert "asks for" not in explained("NCHW", "NHWC", (8, 100, 128, 128), vector_bytes=64)
+
+
+@pytest.mark.parametrize("processor, planes, is_whole", [
+    (SAPPHIRE_RAPIDS, 42, True),  # 28224 bytes of a block
+    (SAPPHIRE_RAPIDS, 45, False),
+    (GRANITE_RAPIDS, 45, True),
+])  # fmt: skip
+def test_a_block_of_channels_is_asked_for_while_a_near_cache_holds_it(processor: str, planes: int, is_whole: bool):
+    module = reorder_module(layout("onednn:nChw16c"), layout("NCHW"), (500, 64, planes, planes), "i8")
+    text = explain_module(Context(), module, Target(vector_bytes=64, panels=True, processor=processor))
+    assert ("asks for the next a_b1 of the source while one is moved" in text) == is_whole
 
 
 def test_panels_name_the_axes_that_their_tiles_take_as_one():

@@ -38,9 +38,16 @@ def test_blocks_that_lie_side_by_side_fill_two_lines_of_the_source(channels: int
 
 
 @pytest.mark.parametrize("processor", [SAPPHIRE_RAPIDS, GRANITE_RAPIDS])
-@pytest.mark.parametrize("channels, dtype", [(96, "i8"), (64, "i8"), (35, "i8"), (32, "f16")])
-def test_no_panel_takes_a_part_of_a_line_of_channels(channels: int, dtype: str, processor: str) -> None:
-    assert "b1_panel" not in c_text("NHWC", "onednn:nChw16c", (None, channels, None, None), dtype, processor)
+@pytest.mark.parametrize("channels, dtype, has_parts", [
+    *[(96, "i8", False), (64, "i8", False), (48, "i8", False), (32, "f16", False)],
+    *[(192, "i8", True), (64, "f16", True)],
+])  # fmt: skip
+def test_no_panel_takes_a_part_of_a_line_of_channels(
+    channels: int, dtype: str, has_parts: bool, processor: str
+) -> None:
+    text = c_text("NHWC", "onednn:nChw16c", (None, channels, None, None), dtype, processor)
+    lanes = 64 if dtype == "i8" else 32
+    assert (f" panel[{1024 * lanes + lanes}];" in text) == has_parts
 
 
 @pytest.mark.parametrize(
@@ -52,11 +59,14 @@ def test_no_panel_takes_a_part_of_a_line_of_channels(channels: int, dtype: str, 
         (16, "i8", GRANITE_RAPIDS, 160 << 10),
     ],
 )
-def test_a_block_is_one_panel_while_a_first_level_cache_holds_it(
-    block: int, dtype: str, processor: str, most: int
-) -> None:
-    text = c_text(f"onednn:nChw{block}c", "NCHW", (None, 64, None, None), dtype, processor)
-    assert f"h_w_x{block} <= {most // (1 if dtype == 'i8' else 2)})" in text
+def test_larger_blocks_go_in_pieces_unless_these_were_short(block: int, dtype: str, processor: str, most: int) -> None:
+    for channels in (64, 100):  # blocks that are steps, and such that are parts of them
+        text = c_text(f"onednn:nChw{block}c", "NCHW", (None, channels, None, None), dtype, processor)
+        limits = {int(limit) for limit in re.findall(rf"h_w_x{block} <= (\d+)\b", text)}
+        width = 1 if dtype == "i8" else 2
+        expected = min(most, 160 << 10 if channels == 64 else 64 << 10)
+        assert expected // width in limits
+        assert {bytes_ // width for bytes_ in (28 << 10, 40 << 10, 64 << 10)} - {expected // width} & limits == set()
 
 
 @pytest.mark.parametrize(
