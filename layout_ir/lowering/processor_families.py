@@ -126,7 +126,6 @@ _GRANITE_RAPIDS = replace(
     step_ahead_bytes=48 << 10,
     short_row_bytes=256,
     streams_parts=True,
-    keeps_medium_tiles=True,
     written_again=1.2,
 )
 """

@@ -37,15 +37,6 @@ class ProcessorModel(RequestModel):
     Rapids, in the mean of 320, 0.64 to 1.41.
     """
 
-    keeps_medium_tiles: bool = False
-    """
-    Whether such a kernel leaves a single box to tiles in the caches until it is large, as kernels for one size do.
-
-    On Granite Rapids 108 calls from NCHW to NHWC, of 35 and 100 channels and 1.7 to 8 MiB, are 1.11 times as fast so in
-    the mean, 0.76 to 1.48 times, and 0.98 times as fast as kernels for one size. Kernels of Emerald Rapids have been
-    1.11 times as fast as those for one size, without.
-    """
-
     picks_by_panels: bool = False
     """
     Whether copies that pick few elements out of each line of a sequence that they read go through panels.
