@@ -53,8 +53,7 @@ def most_bytes_of_step(usual: Panel, element_bytes: int, otherwise: int) -> int:
     """
     The size of the largest step that is moved as one panel.
 
-    `usual`: the panels that others are moved by. `otherwise`: what it is where neither that nor the rows
-    of the source say more.
+    `usual`: the panels that others are moved by. `otherwise`: what it is where neither these nor their rows say more.
     """
     rows = source_rows(usual).count
     if 1 < rows <= STREAMS:

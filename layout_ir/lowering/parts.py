@@ -171,7 +171,7 @@ def _panels_of_steps(
         in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
     lengths = lengths_of_parts(group, outer, schedule)
     parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
-    if not parts or not all(parts):  # a step has no more rows than the longest one
+    if not parts or not all(parts):  # parts are too narrow, or a step has no more rows than the longest one
         small = schedule.processor.small_step_bytes
         largest = most_bytes_of_last(group, outer, schedule) if in_step is None else small
         most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, largest)

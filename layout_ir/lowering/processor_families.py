@@ -54,6 +54,7 @@ behind a line are 1.02 times as fast on Emerald Rapids in the mean, 0.8 to 1.35 
 """
 
 _STEP_BYTES = 28 << 10
+"""Size of the largest block of channels that panels of Emerald Rapids take at once, for sizes known and unknown."""
 
 SAPPHIRE_RAPIDS_PANELS = replace(GRANITE_RAPIDS_PANELS, region_bytes=_STEP_BYTES)
 """
