@@ -57,7 +57,7 @@ func.func @more_rows(%x: tensor<?x35x?x?xf32, #layout.format<"NHWC">>) -> tensor
 // blocks of channels become planes one by one where all of an image is too much for one panel
 // SAPPHIRE-LABEL: void of_blocks(
 // SAPPHIRE:         [[BLOCKS:h_w_x96]] <= 10240
-// SAPPHIRE:         [[ONE:h_w_x16]] <= 32768
+// SAPPHIRE:         [[ONE:h_w_x16]] <= 14336
 // CHECK-LABEL: void of_blocks(
 // CHECK:         [[BLOCKS:h_w_x96]] <= 81920
 // CHECK-NOT:     h_w_x16 <= 32768
