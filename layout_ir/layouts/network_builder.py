@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from layout_ir.layouts.lane_stages import CHEAP, Stages, exchange, find_stages
 from layout_ir.layouts.network_arrangement import arrange, wanted_bits
-from layout_ir.layouts.network_estimate import Columns, exchanges, least_cost
+from layout_ir.layouts.network_estimate import Columns, exchanges, least_cost, least_cost_of_any_stages
 from layout_ir.layouts.network_gather import Builder, Goal, chunks, gather
 from layout_ir.layouts.network_loads import Blends, Row, blend, join, load
 from layout_ir.layouts.network_parts import PartLoader, Parts
@@ -63,6 +63,8 @@ def _finished(
         return None  # what is read and written costs as much, before anything is exchanged
     best: Network | None = None
     for candidates in _candidates(base, groups, joined, goal.segment_bits):
+        if len(candidates) > 1 and least_cost_of_any_stages(*candidates[0], goal) >= limit:
+            continue
         found = _cheapest(candidates, goal, limit, len(base.values))
         if found is not None:
             best, limit = found, found.cost

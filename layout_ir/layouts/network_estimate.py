@@ -45,10 +45,9 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
     contents = np.concatenate(
         [_after_stages(builder, goal, *group, flags[-1]) for group, flags in zip(groups, copies, strict=True)]
     )
-    numbers, first, counts = np.unique(contents, return_index=True, return_counts=True)
-    is_single = (counts == 1) & (numbers != PAD)  # where an offset is in two values, either of them may do
-    sources = first[is_single] // contents.shape[1]
-    cost = _merging_cost(contents, numbers[is_single], first[is_single], goal)
+    numbers, places = _in_one_lane(contents, goal)
+    sources = places // contents.shape[1]
+    cost = _merging_cost(contents, numbers, places, goal)
     needed = np.zeros(len(contents), bool)
     needed[sources] = True
     inputs: set[int] = set()
@@ -58,6 +57,27 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
         inputs |= set(values[before].tolist())
         cost += shuffles
     return cost + _least_cost(builder, inputs, goal.segment_bits)
+
+
+def least_cost_of_any_stages(builder: Builder, columns: Columns, goal: Goal) -> float:
+    """A lower bound of `least_cost` that no stages change: a vector takes a shuffle for every column but the first."""
+    lanes = [list(itertools.chain.from_iterable(builder.contents[value] for value in column)) for column, _ in columns]
+    width = max(map(len, lanes))
+    contents = np.stack([goal.numbers_of((*column, *[PAD] * (width - len(column)))) for column in lanes])
+    numbers, places = _in_one_lane(contents, goal)
+    pairs = goal.piece_of[numbers] * len(contents) + places // width
+    loads = sum(isinstance(value, Load) for value in builder.values)
+    return CHEAP * (loads + len(np.unique(pairs)))
+
+
+def _in_one_lane(contents: Contents, goal: Goal) -> tuple[Contents, Values]:
+    """The numbers that are in one lane only, and where: of an offset that is in two values either of them may do."""
+    behind_pads = contents.ravel() - PAD  # numbers of lanes of pads are 0
+    counts = np.bincount(behind_pads, minlength=len(goal.numbers))
+    places = np.empty(len(goal.numbers), np.intp)
+    places[behind_pads] = np.arange(len(behind_pads))
+    numbers = np.flatnonzero(counts[-PAD:] == 1)
+    return numbers, places[numbers - PAD]
 
 
 def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: Goal) -> float:
@@ -85,10 +105,9 @@ def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: G
 
 def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages, copies: Flags) -> Contents:
     """What the values of some columns hold after the stages, which are the same for all; nothing but for `copies`."""
-    columns: list[list[int]] = values.tolist()
-    contents: Contents = np.array(
-        [[[goal.numbers[offset] for offset in builder.contents[value]] for value in column] for column in columns]
-    )
+    flat: list[int] = values.ravel().tolist()
+    rows = np.stack([goal.numbers_of(builder.contents[value]) for value in flat])
+    contents: Contents = rows.reshape(*values.shape, -1)
     for stage, bit in stages:
         pairs = contents.reshape(len(contents), -1, 2, 1 << bit, contents.shape[-1])
         both = np.concatenate([pairs[:, :, 0], pairs[:, :, 1]], axis=-1)

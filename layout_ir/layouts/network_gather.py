@@ -78,6 +78,17 @@ class Goal:
         """The destination offsets in order, by which each has a number; `PAD` has none."""
         return {PAD: PAD} | {offset: number for number, offset in enumerate(sorted(set(self.wanted)))}
 
+    def numbers_of(self, contents: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        """The numbers of what the lanes of a value hold; the same value is asked for again and again."""
+        known = self._numbered.get(contents)
+        if known is None:
+            known = self._numbered[contents] = np.array([self.numbers[offset] for offset in contents])
+        return known
+
+    @cached_property
+    def _numbered(self) -> dict[tuple[int, ...], npt.NDArray[np.int64]]:
+        return {}
+
     @cached_property
     def piece_of(self) -> npt.NDArray[np.int64]:
         """For every number of an offset the last of those vectors that takes it."""
@@ -122,8 +133,8 @@ def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[i
 
 def runs_of(offsets: Sequence[int]) -> list[tuple[int, int]]:
     """Maximal contiguous stretches (start, length) of sorted numbers."""
-    starts = [i for i, offset in enumerate(offsets) if i == 0 or offset != offsets[i - 1] + 1]
-    return [(offsets[start], end - start) for start, end in itertools.pairwise([*starts, len(offsets)])]
+    breaks = [i for i, (offset, after) in enumerate(itertools.pairwise(offsets), 1) if after != offset + 1]
+    return [(offsets[start], end - start) for start, end in itertools.pairwise([0, *breaks, len(offsets)]) if end]
 
 
 Place = tuple[int, int]

@@ -92,6 +92,8 @@ def _overrun(reading: Reading, end: int) -> int:
 
 def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
     """What `readings` can make use of."""
+    if reach == Reach():
+        return reach
     has_holes = any(destination == PAD for row in rows for _, destination in row)
     if len(rows[0]) >= lanes and not has_holes:
         return Reach()

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from layout_ir.layouts.network_builder import build_network, build_network_of_parts
-from layout_ir.layouts.network_gather import PAD, Goal
-from layout_ir.layouts.network_loads import Element, Reach, Row, readings, useful_reach
-from layout_ir.layouts.network_offsets import Formed, formed
+from layout_ir.layouts.network_gather import Goal
+from layout_ir.layouts.network_loads import Reach, Row, readings, useful_reach
+from layout_ir.layouts.network_offsets import Form, Formed, formed
 from layout_ir.layouts.network_parts import Parts, parts_of
 from layout_ir.layouts.network_rotation import rotate
 from layout_ir.layouts.shuffle_network import Network
@@ -54,8 +54,8 @@ def find_formed(
     tile: Formed, lanes: int, reach: Reach, segment: int | None = None, limit: float = math.inf
 ) -> Network | None:
     """The same for a tile whose offsets are in one form already; those of the network are the tile's own."""
-    reach = useful_reach(tile.rows, lanes, reach)
-    return _placed(_search(tile.rows, tile.pads, lanes, reach, segment or lanes).below(limit), tile)
+    reach = useful_reach(tile.form.rows, lanes, reach)
+    return _placed(_search(tile.form, lanes, reach, segment or lanes).below(limit), tile)
 
 
 def find_of_parts(tile: Formed, lanes: int, reach: Reach, segment: int | None = None) -> Network | None:
@@ -64,15 +64,15 @@ def find_of_parts(tile: Formed, lanes: int, reach: Reach, segment: int | None = 
 
     None where these make no longer runs than whole rows do, or are too few. `reach` makes no difference.
     """
-    reach = useful_reach(tile.rows, lanes, reach)  # by which the search for whole rows is known
-    return _placed(_search(tile.rows, tile.pads, lanes, reach, segment or lanes).of_parts, tile)
+    reach = useful_reach(tile.form.rows, lanes, reach)  # by which the search for whole rows is known
+    return _placed(_search(tile.form, lanes, reach, segment or lanes).of_parts, tile)
 
 
 def _placed(network: Network | None, tile: Formed) -> Network | None:
     """A network with the offsets of a tile in place of those in one form."""
     if network is None:
         return None
-    stores = (replace(store, offset=tile.offsets[store.offset]) for store in network.stores)
+    stores = (replace(store, offset=tile.offset(store.offset)) for store in network.stores)
     return replace(network, stores=tuple(stores))
 
 
@@ -80,8 +80,7 @@ def _placed(network: Network | None, tile: Formed) -> Network | None:
 class Search:
     """The search for the cheapest network of one tile, which remembers what it found below the last limit."""
 
-    rows: tuple[tuple[Element, ...], ...]
-    pads: tuple[int, ...]
+    form: Form
     lanes: int
     reach: Reach
     segment: int
@@ -104,29 +103,29 @@ class Search:
         # and this one may have ended early, before it came to one below a lower limit
         return found is None or found.cost < limit or found.cost > self._good_enough
 
-    @cached_property
     def _goal(self) -> Goal:
-        wanted = [destination for row in self.rows for _, destination in row if destination != PAD] + list(self.pads)
-        return Goal(wanted, self.lanes, self.segment.bit_length() - 1)
+        """A goal for one use: it remembers more than a search that is over should."""
+        return Goal(self.form.wanted, self.lanes, self.segment.bit_length() - 1)
 
     @property
     def _good_enough(self) -> float:
         """The cost up to which a network is not compared with those of other loads."""
-        return ENOUGH * len(self._goal.wanted) / self.lanes
+        return ENOUGH * len(self.form.wanted) / self.lanes
 
     @cached_property
     def _rotated(self) -> Network | None:
-        return rotate(_few_that_copy(self.rows) or self.rows, self._goal)
+        return rotate(_few_that_copy(self.form.rows) or self.form.rows, self._goal())
 
     def _cheapest(self, limit: float) -> Network | None:
         best: Network | None = None
+        goal = self._goal()
         if self._rotated is not None and self._rotated.cost < limit:
             best, limit = self._rotated, self._rotated.cost
-        for rows, size in _groups(self.rows, self.lanes):
+        for rows, size in _groups(self.form.rows, self.lanes):
             for read, blends in readings(rows, self.lanes, self.reach, is_exchanged=size == len(rows)):
                 if best is not None and best.cost <= self._good_enough:
                     return best
-                network = build_network(read, blends, size, self._goal, limit)
+                network = build_network(read, blends, size, goal, limit)
                 if network is not None:
                     best, limit = network, network.cost
         return best
@@ -134,12 +133,13 @@ class Search:
     @cached_property
     def of_parts(self) -> Network | None:
         """The cheapest network of parts; None where these make no longer runs than rows do, or are too few."""
-        parts = parts_of(self.rows, min(self.segment, self.lanes))
+        parts = parts_of(self.form.rows, min(self.segment, self.lanes))
         if parts is None:
             return None
         best: Network | None = None
+        goal = self._goal()
         for size in _part_group_sizes(parts, self.lanes):
-            network = build_network_of_parts(parts, size, self._goal, best.cost if best else math.inf)
+            network = build_network_of_parts(parts, size, goal, best.cost if best else math.inf)
             best = network or best
         return best
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from layout_ir.layouts.network_gather import PAD
 from layout_ir.layouts.network_loads import Element
-from layout_ir.layouts.network_offsets import Formed, formed
+from layout_ir.layouts.network_offsets import DISTANCE, Formed, formed
 from layout_ir.layouts.network_search import NETWORKS_REMEMBERED
 from layout_ir.layouts.plan import Axis
 from layout_ir.layouts.tile_runs import Run
@@ -43,7 +43,30 @@ def tile_elements(axes: Sequence[Axis], run: Run, rows: Run, extents: Sequence[i
         if steps > 1 or not axis.is_full:
             of_tile = replace(axis, name="", extent=steps, valid=steps) if axis.is_full else replace(axis, name="")
             walks.append(_Walk(of_tile, run.get(i, 1), rows.get(i, 1), steps))
-    return _elements(tuple(walks))
+    apart = _apart(walks)
+    if apart is None:
+        return _elements(tuple(walks))
+    walk = walks[apart]
+    walks[apart] = replace(walk, axis=replace(walk.axis, destination_stride=DISTANCE))
+    return replace(_elements(tuple(walks)), distance=walk.axis.destination_stride)
+
+
+def _apart(walks: Sequence[_Walk]) -> int | None:
+    """
+    The axis along which the runs of a tile lie apart, so far that it makes no difference to its form how far.
+
+    All others make one run in the destination. No distance of two elements within two runs may be that of two others:
+    the runs lie further apart than two of them are long.
+    """
+    if any(walk.axis.is_irregular for walk in walks):
+        return None
+    order = sorted(range(len(walks)), key=lambda i: walks[i].axis.destination_stride)
+    length = 1
+    for i in order[:-1]:
+        if walks[i].axis.destination_stride != length:
+            return None
+        length *= walks[i].steps
+    return next((i for i in order[-1:] if walks[i].axis.destination_stride > 2 * length), None)
 
 
 @lru_cache(maxsize=NETWORKS_REMEMBERED)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layout_ir.layouts import network_builder
-from layout_ir.layouts.network_estimate import Columns, least_cost
+from layout_ir.layouts.network_estimate import Columns, least_cost, least_cost_of_any_stages
 from layout_ir.layouts.network_gather import Builder, Goal, gather
 from layout_ir.layouts.network_loads import Element, Reach
+from layout_ir.layouts.network_offsets import Form
 from layout_ir.layouts.network_search import Search, find_network
 from layout_ir.layouts.shuffle_network import Load, Network
 
@@ -43,6 +44,7 @@ def check_estimates(search: Callable[[], Network | None]) -> None:
 
     def estimated(builder: Builder, columns: Columns, goal: Goal) -> float:
         estimates.append(least_cost(builder, columns, goal))
+        assert least_cost_of_any_stages(builder, columns, goal) <= estimates[-1]
         return 0
 
     def made(builder: Builder, final: list[int], goal: Goal, prepared: int) -> Network:
@@ -59,34 +61,34 @@ def check_estimates(search: Callable[[], Network | None]) -> None:
 @pytest.mark.parametrize("segment", [4, 8, 16])
 @pytest.mark.parametrize("tile", [*TILES, *PADDED], ids=str)
 def test_no_network_costs_less_than_is_estimated(tile: tuple[int, ...], segment: int):
-    search = Search(transpose(*tile), (), LANES, Reach(), segment)
+    search = Search(Form(transpose(*tile), ()), LANES, Reach(), segment)
     check_estimates(lambda: search.below(math.inf))
 
 
 @pytest.mark.parametrize("segment", [4, 8, 16])
 @pytest.mark.parametrize("filter", [(16, 2, 8, 9), (16, 2, 8, 1), (16, 2, 4, 25)], ids=str)
 def test_no_network_of_parts_costs_less_than_is_estimated(filter: tuple[int, int, int, int], segment: int):
-    search = Search(tuple(map(tuple, filters(*filter))), (), LANES, Reach(), segment)
+    search = Search(Form(tuple(map(tuple, filters(*filter))), ()), LANES, Reach(), segment)
     check_estimates(lambda: search.of_parts)
 
 
 def test_the_estimate_of_a_square_transpose_is_what_it_costs():
-    search = Search(transpose(16, 16, 16), (), LANES, Reach(), 4)
+    search = Search(Form(transpose(16, 16, 16), ()), LANES, Reach(), 4)
     network = search.below(math.inf)
     assert network is not None
     with patch.object(network_builder, "gather", side_effect=AssertionError):
-        assert Search(transpose(16, 16, 16), (), LANES, Reach(), 4).below(network.cost) is None
+        assert Search(Form(transpose(16, 16, 16), ()), LANES, Reach(), 4).below(network.cost) is None
 
 
 @settings(deadline=None)  # some searches take a tenth of a second, and more on a busy machine
 @given(tile=st.sampled_from([*TILES, *PADDED[:-1]]), shares=st.lists(st.floats(0.5, 3), min_size=1, max_size=4))
 def test_a_search_finds_the_same_whatever_was_asked_for_before(tile: tuple[int, ...], shares: list[float]):
     rows = transpose(*tile)
-    best = Search(rows, (), LANES, Reach(), 4).below(math.inf)
+    best = Search(Form(rows, ()), LANES, Reach(), 4).below(math.inf)
     assert best is not None
-    search = Search(rows, (), LANES, Reach(), 4)
+    search = Search(Form(rows, ()), LANES, Reach(), 4)
     for limit in (share * best.cost for share in shares):
-        assert search.below(limit) == Search(rows, (), LANES, Reach(), 4).below(limit)
+        assert search.below(limit) == Search(Form(rows, ()), LANES, Reach(), 4).below(limit)
 
 
 @pytest.mark.parametrize("pitch", [16, 32])
@@ -104,6 +106,6 @@ def test_loads_keep_to_the_lines_of_a_tile(pitch: int):
 @pytest.mark.parametrize("tile", [*TILES, *PADDED], ids=str)
 def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, ...], segment: int):
     """Estimates only put what may be cheap first: without them all are made in turn, and the result is the same."""
-    found = Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf)
+    found = Search(Form(transpose(*tile), ()), LANES, Reach(), segment).below(math.inf)
     with patch.object(network_builder, "least_cost", return_value=0):
-        assert Search(transpose(*tile), (), LANES, Reach(), segment).below(math.inf) == found
+        assert Search(Form(transpose(*tile), ()), LANES, Reach(), segment).below(math.inf) == found
