@@ -30,11 +30,12 @@ USUAL_EXTENT = 2500
 """Steps that an unknown extent is taken to have: pixels of an image of 50 x 50."""
 
 
-def cached_cycles(box: Box, tile: Tile, schedule: Schedule) -> float:
-    """Estimated cycles for a cell of the destination while all data are in the caches."""
+def cached_cycles(box: Box, tile: Tile, schedule: Schedule, further: int = 0) -> float:
+    """Estimated cycles for a cell of the destination while all data are in the caches; `further`: those of a tile."""
     line = schedule.lanes
     work = max(_work(tile.network, line) / tile.elements, CYCLES_OF_LINE * 2 / line)
-    return (work + _splits(box, tile, schedule) / tile.elements) * _moved_cells(box, tile, schedule)
+    further_work = (_splits(box, tile, schedule) + further) / tile.elements
+    return (work + further_work) * _moved_cells(box, tile, schedule)
 
 
 def _moved_cells(box: Box, tile: Tile, schedule: Schedule) -> float:

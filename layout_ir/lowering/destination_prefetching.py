@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel_source import STREAMS
@@ -95,19 +96,21 @@ def _written_in_turn(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: i
     return found
 
 
-def rows_written_together(box: Box, tile: Tile) -> int:
+def rows_written_together(box: Box, tile: Tile, levels: Sequence[LoopLevel]) -> int:
     """
-    Elements of all rows that a tile writes, where they follow each other and it is not known how long they are.
+    Elements of all rows that tiles write before they are done with any, where it is not known how long rows are.
 
-    0 where they do not. Short ones are one sequence of lines, which tiles write in an order of their own.
+    They follow each other; 0 where they do not. Short ones are one sequence of lines, written in an order of its own.
     """
-    lengths = [axis.extent for axis in box.axes if axis.destination_stride == 1 and is_symbolic(axis.extent)]
-    rows = (
-        steps * axis.destination_stride
-        for axis, steps in zip(box.axes, tile.extents, strict=True)
-        if steps > 1 and axis.destination_stride in lengths
-    )
-    return next(rows, 0)
+    lengths = {axis.extent: i for i, axis in enumerate(box.axes) if axis.destination_stride == 1}
+    for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)):
+        along = lengths.get(axis.destination_stride)
+        if steps > 1 and along is not None and is_symbolic(axis.destination_stride):
+            walks = [level.axis for level in levels]
+            inside = levels[walks.index(along) :] if along in walks else ()
+            trips = math.prod(trips_of(box, level) for level in inside if level.axis == i)
+            return min(steps * trips, axis.extent) * axis.destination_stride
+    return 0
 
 
 def asks_both_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
@@ -173,7 +176,7 @@ def _gap_filled_next(box: Box, stores: Sequence[tuple[int, int]], levels: Sequen
     0 where it leaves no such lines, or so many of one set of a cache that they do not stay.
     """
     starts = sorted(start for start, _ in stores)
-    pitch = min((after - before for before, after in pairwise(starts)), default=0)
+    pitch = min((after - before for before, after in itertools.pairwise(starts)), default=0)
     step = levels[-1].step * box.axes[levels[-1].axis].destination_stride if levels else 0
     is_filled = step == lanes and step * trips_of(box, levels[-1]) == pitch
     is_regular = is_filled and all((start - starts[0]) % pitch == 0 for start in starts)

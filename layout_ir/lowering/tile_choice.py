@@ -27,9 +27,6 @@ PLACES_OF_SMALL_SET = 8
 PLACES_OF_SET = 12
 """The same of a larger one."""
 
-WORTH_NARROWING = 1.02
-"""By how much vectors of half a line have to be better, unless they only copy, or shuffle few elements."""
-
 WORTH_OWN_LOOPS = 0.8
 """Instructions of a tile for a known extent, for each of those for unknown ones, up to which it has its own loops."""
 
@@ -38,9 +35,6 @@ COMPETING_ROWS, MANY_COMPETING_ROWS = 1.12, 1.6
 
 MANY_ROWS = 32
 """Rows from which on most lines of one set are gone before a tile reads their other halves."""
-
-FEW_ELEMENTS = 16
-"""Elements of a line of which tiles have so few rows that processors differ in whether halves are faster."""
 
 FAR_LINES = 4
 """Lines from one row of a source to the next from which on halves of its lines may be read one after the other."""
@@ -139,24 +133,11 @@ def _is_small(box: Box, schedule: Schedule) -> bool:
 
 def cached_tile_of_unknown(box: Box, fitting: Tile, schedule: Schedule, source_size: int) -> Tile:
     """The tile for data that stay in the caches where a kernel has looked whether `fitting` fits into the extents."""
-    narrows = schedule.processor.narrows_unknown or _writes_rows_inside_lines(box, fitting, schedule.lanes)
-    if narrows or schedule.register_lanes:
-        return cached_tile(box, fitting, schedule, source_size)
-    tile = _tile_in_caches(box, schedule.lanes, schedule, source_size)
-    return fitting if tile is None or loose_pads(box, tile) or _is_shorter(box, fitting, tile) else tile
-
-
-def _writes_rows_inside_lines(box: Box, tile: Tile, line: int) -> bool:
-    """
-    Whether the rows that a tile writes are known to lie more than a line apart, and not to begin at lines.
-
-    Their addresses need no registers. Where the rows that are read are so far apart as only the sizes tell, vectors of
-    half a line take NCHW to NHWC 1.05 times as fast on Emerald Rapids, in the mean of 70 calls that change, 0.81 to 1.3
-    times; rows that begin at lines, or that lie in one, are written 0.99 times as fast so.
-    """
-    strides = [abs(axis.destination_stride) for axis in axes_of_tile(box, tile) if axis.destination_stride != 1]
-    known = [stride for stride in strides if not is_symbolic(stride) and stride > line and stride % line]
-    return bool(known) and len(known) == len(strides)
+    wide = fitting
+    if schedule.processor.unknown_tile_cycles and not schedule.register_lanes:
+        tile = _tile_in_caches(box, schedule.lanes, schedule, source_size)
+        wide = fitting if tile is None or loose_pads(box, tile) or _is_shorter(box, fitting, tile) else tile
+    return cached_tile(box, wide, schedule, source_size)
 
 
 def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) -> Tile | None:
@@ -180,16 +161,21 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     competes = _competing(box, wide, schedule)
     if "written" in competes and not _transposes_few_rows(box, wide, narrow, schedule):
         return wide  # the other halves of lines may be gone before their turn
-    is_longer = any(steps > most for steps, most in zip(narrow.extents, wide.extents, strict=True))
-    if is_longer and any(is_symbolic(axis.extent) for axis in box.axes):
+    if _is_shorter(box, wide, narrow):
         return wide  # a kernel has looked whether `wide` fits in
     if schedule.register_lanes:
         return wide if "read" in competes and max(narrow.extents) >= MANY_ROWS else narrow
     least = _least_gain(wide, schedule)
     if competes:
         least *= MANY_COMPETING_ROWS if max(narrow.extents) >= MANY_ROWS else COMPETING_ROWS
-    is_better = cached_cycles(box, narrow, schedule) * least <= cached_cycles(box, wide, schedule)
+    own = schedule.processor.unknown_tile_cycles if _writes_unknown_rows(narrow) else 0
+    is_better = cached_cycles(box, narrow, schedule, own) * least <= cached_cycles(box, wide, schedule, own)
     return narrow if is_better else wide
+
+
+def _writes_unknown_rows(tile: Tile) -> bool:
+    """Whether only the sizes tell how far the rows that a tile writes lie apart."""
+    return any(is_symbolic(store.offset) for store in tile.network.stores)
 
 
 def _transposes_few_rows(box: Box, wide: Tile, narrow: Tile, schedule: Schedule) -> bool:
@@ -210,11 +196,11 @@ def _least_gain(wide: Tile, schedule: Schedule) -> float:
     """By how much vectors of half a line have to be better."""
     if is_copy(wide.network):
         return 1
-    processor, lanes = schedule.processor, schedule.lanes
-    is_apart = max(*rows_of(wide.network.loads), *rows_of(wide.network.stores)) <= lanes
+    processor = schedule.processor
+    is_apart = max(*rows_of(wide.network.loads), *rows_of(wide.network.stores)) <= schedule.lanes
     if is_apart and processor.worth_narrowing_rows is not None:
         return processor.worth_narrowing_rows
-    return processor.worth_narrowing if lanes <= FEW_ELEMENTS else WORTH_NARROWING
+    return processor.worth_narrowing
 
 
 def _competing(box: Box, tile: Tile, schedule: Schedule) -> set[str]:

@@ -129,7 +129,7 @@ class TileEmitter:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
         place = self._asked_place(tile, source, levels)
-        written = self._written_place(box, tile, destination, ahead)
+        written = self._written_place(box, tile, levels, destination, ahead)
         self.straight_line(box, tile, (source, destination), replace(ahead, place=place, written=written))
 
     def _asked_place(self, tile: Tile, source: SSAValue, levels: Sequence[LoopLevel]) -> SSAValue | None:
@@ -143,9 +143,11 @@ class TileEmitter:
                 return place_behind(self.builder, tile.network.loads, source, size, distance)
         return None
 
-    def _written_place(self, box: Box, tile: Tile, destination: SSAValue, ahead: Ahead) -> SSAValue | None:
+    def _written_place(
+        self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: SSAValue, ahead: Ahead
+    ) -> SSAValue | None:
         """The same of the destination."""
-        together = rows_written_together(box, tile) if self.schedule.narrows and ahead.destination else 0
+        together = rows_written_together(box, tile, levels) if self.schedule.narrows and ahead.destination else 0
         if not together:
             return None
         size = self.buffers.destination_size
