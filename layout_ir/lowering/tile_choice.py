@@ -135,7 +135,7 @@ def cached_tile_of_unknown(box: Box, fitting: Tile, schedule: Schedule, source_s
     """The tile for data that stay in the caches where a kernel has looked whether `fitting` fits into the extents."""
     wide = fitting
     if schedule.processor.unknown_tile_cycles and not schedule.register_lanes:
-        tile = _tile_in_caches(box, schedule.lanes, schedule, source_size)
+        tile = _tile_in_caches(with_short_extents(box, schedule), schedule.lanes, schedule, source_size)
         wide = fitting if tile is None or loose_pads(box, tile) or _is_shorter(box, fitting, tile) else tile
     return cached_tile(box, wide, schedule, source_size)
 
