@@ -63,6 +63,7 @@ def _finished(
         return None  # what is read and written costs as much, before anything is exchanged
     best: Network | None = None
     for candidates in _candidates(base, groups, joined, goal.segment_bits):
+        # several are the same columns with other stages
         if len(candidates) > 1 and least_cost_of_any_stages(*candidates[0], goal) >= limit:
             continue
         found = _cheapest(candidates, goal, limit, len(base.values))

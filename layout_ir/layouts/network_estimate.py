@@ -60,12 +60,15 @@ def least_cost(builder: Builder, columns: Columns, goal: Goal) -> float:
 
 
 def least_cost_of_any_stages(builder: Builder, columns: Columns, goal: Goal) -> float:
-    """A lower bound of `least_cost` that no stages change: a vector takes a shuffle for every column but the first."""
-    lanes = [list(itertools.chain.from_iterable(builder.contents[value] for value in column)) for column, _ in columns]
-    width = max(map(len, lanes))
-    contents = np.stack([goal.numbers_of((*column, *[PAD] * (width - len(column)))) for column in lanes])
-    numbers, places = _in_one_lane(contents, goal)
-    pairs = goal.piece_of[numbers] * len(contents) + places // width
+    """
+    A lower bound of `least_cost` that no stages change: a vector takes a shuffle for every column but the first.
+
+    Columns are exchanged along all their rows, so that what is loaded is needed.
+    """
+    lanes = [np.concatenate([goal.numbers_of(builder.contents[value]) for value in column]) for column, _ in columns]
+    column_of = np.repeat(np.arange(len(lanes)), [len(column) for column in lanes])
+    numbers, places = _in_one_lane(np.concatenate(lanes), goal)
+    pairs = goal.piece_of[numbers] * len(lanes) + column_of[places]
     loads = sum(isinstance(value, Load) for value in builder.values)
     return CHEAP * (loads + len(np.unique(pairs)))
 

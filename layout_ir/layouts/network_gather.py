@@ -133,8 +133,10 @@ def places_of(builder: Builder, values: Sequence[int]) -> dict[int, list[tuple[i
 
 def runs_of(offsets: Sequence[int]) -> list[tuple[int, int]]:
     """Maximal contiguous stretches (start, length) of sorted numbers."""
+    if not offsets:
+        return []
     breaks = [i for i, (offset, after) in enumerate(itertools.pairwise(offsets), 1) if after != offset + 1]
-    return [(offsets[start], end - start) for start, end in itertools.pairwise([0, *breaks, len(offsets)]) if end]
+    return [(offsets[start], end - start) for start, end in itertools.pairwise([0, *breaks, len(offsets)])]
 
 
 Place = tuple[int, int]

@@ -101,7 +101,7 @@ def _keeps_sums(before: Sequence[int], after: Sequence[int]) -> bool:
 
 
 def _is_regular(offsets: Sequence[int]) -> bool:
-    """Whether each of some offsets is as far from the next, and none a pad: their sums are kept in any other such."""
+    """Whether each of some offsets is as far from the next: all such sequences have the same sums."""
     apart = offsets[1] - offsets[0] if len(offsets) > 1 else 1
     return apart > 0 and list(offsets) == list(range(offsets[0], offsets[0] + apart * len(offsets), apart))
 

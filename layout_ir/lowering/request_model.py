@@ -43,7 +43,7 @@ class RequestModel:
     mixed_lines: int = 256
     """
     Lines of one sequence that tiles in the caches write in an order of their own, up to which the next ones are asked
-    for; of rows of unknown length, those that a tile writes.
+    for; of rows of unknown length, those that are written before tiles are done with any.
 
     What is asked for lies at a fixed distance, and between more lines it is mostly one of them. On Granite Rapids
     blocks and NHWC become planes of 12 x 12 to 28 x 28 1.1 times as fast by 160, in the mean of 17 copies in the

@@ -31,7 +31,7 @@ WORTH_OWN_LOOPS = 0.8
 """Instructions of a tile for a known extent, for each of those for unknown ones, up to which it has its own loops."""
 
 COMPETING_ROWS, MANY_COMPETING_ROWS = 1.12, 1.6
-"""By how much more they have to be better where the rows that a tile reads belong to one small set; if 32 do so."""
+"""How much better still halves of lines have to be where the rows that a tile reads are in one small set; if 32 are."""
 
 MANY_ROWS = 32
 """Rows from which on most lines of one set are gone before a tile reads their other halves."""
@@ -162,14 +162,14 @@ def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> T
     if "written" in competes and not _transposes_few_rows(box, wide, narrow, schedule):
         return wide  # the other halves of lines may be gone before their turn
     if _is_shorter(box, wide, narrow):
-        return wide  # a kernel has looked whether `wide` fits in
+        return wide  # a kernel has looked whether what is as long fits in
     if schedule.register_lanes:
         return wide if "read" in competes and max(narrow.extents) >= MANY_ROWS else narrow
     least = _least_gain(wide, schedule)
     if competes:
         least *= MANY_COMPETING_ROWS if max(narrow.extents) >= MANY_ROWS else COMPETING_ROWS
-    own = schedule.processor.unknown_tile_cycles if _writes_unknown_rows(narrow) else 0
-    is_better = cached_cycles(box, narrow, schedule, own) * least <= cached_cycles(box, wide, schedule, own)
+    further = schedule.processor.unknown_tile_cycles if _writes_unknown_rows(narrow) else 0
+    is_better = cached_cycles(box, narrow, schedule, further) * least <= cached_cycles(box, wide, schedule, further)
     return narrow if is_better else wide
 
 

@@ -52,7 +52,11 @@ def check_estimates(search: Callable[[], Network | None]) -> None:
         costs.append(network.cost)
         return network
 
-    with patch.object(network_builder, "least_cost", estimated), patch.object(network_builder, "gather", made):
+    with (
+        patch.object(network_builder, "least_cost", estimated),
+        patch.object(network_builder, "least_cost_of_any_stages", return_value=0),
+        patch.object(network_builder, "gather", made),
+    ):
         assert search() is not None
     assert len(estimates) == len(costs)
     assert all(0 < estimate <= cost for estimate, cost in zip(estimates, costs, strict=True))
@@ -107,5 +111,8 @@ def test_loads_keep_to_the_lines_of_a_tile(pitch: int):
 def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple[int, ...], segment: int):
     """Estimates only put what may be cheap first: without them all are made in turn, and the result is the same."""
     found = Search(Form(transpose(*tile), ()), LANES, Reach(), segment).below(math.inf)
-    with patch.object(network_builder, "least_cost", return_value=0):
+    with (
+        patch.object(network_builder, "least_cost", return_value=0),
+        patch.object(network_builder, "least_cost_of_any_stages", return_value=0),
+    ):
         assert Search(Form(transpose(*tile), ()), LANES, Reach(), segment).below(math.inf) == found

@@ -41,7 +41,8 @@ def test_parts_of_lines_are_read_together_where_no_cache_would_keep_the_lines(ro
         (35, 18432, SAPPHIRE_RAPIDS, "row"),
         (35, 18432, ICE_LAKE, "row"),
         (35, 18435, SAPPHIRE_RAPIDS, "column"),  # blocks leave parts of lines, which the next ones along a row write
-        (35, 448, SAPPHIRE_RAPIDS, "column"),  # all of it stays in the nearest cache
+        (35, 448, SAPPHIRE_RAPIDS, "row"),
+        (35, 448, ICE_LAKE, "column"),  # all of it stays in the nearest cache, and is written in halves of lines
     ],
 )
 def test_a_matrix_is_read_once_where_blocks_write_whole_lines(

@@ -1,0 +1,130 @@
+"""Tiles of copies whose sizes only a kernel knows that runs: which are taken, and how far ahead they ask."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+
+from layout_ir import layout
+from layout_ir.layouts import tile_costs
+from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import Symbol, Symbols
+from layout_ir.layouts.tile import Tile
+from layout_ir.layouts.tiling import choose_tile
+from layout_ir.lowering.build import reorder_module
+from layout_ir.lowering.destination_prefetching import rows_written_together
+from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.processor_families import SAPPHIRE_RAPIDS
+from layout_ir.lowering.schedule import choose_schedule
+from layout_ir.lowering.target import Target
+from layout_ir.lowering.tile_choice import cached_tile_of_unknown
+from layout_ir.runtime.module import lower_to_c
+
+SYMBOLS = Symbols(((Symbol(0),), (Symbol(2),), (Symbol(3),)))
+N, H, W = (SYMBOLS.stand_ins[symbol] for symbol in (Symbol(0), Symbol(2), Symbol(3)))
+AREA = H * W
+PLANES = Box((Axis("a", N, 35 * AREA, 35 * AREA, N), Axis("b", 35, 1, AREA, 35), Axis("c", AREA, 35, 1, AREA)))
+IMAGES, CHANNELS, PIXELS = range(3)
+SMALL = 1 << 16
+
+
+def tile_of_extents(*extents: int) -> Tile:
+    found = choose_tile(PLANES, 16, 35 * N * AREA)
+    assert found is not None
+    return replace(found, extents=extents)
+
+
+@pytest.mark.parametrize(
+    ("levels", "rows"),
+    [
+        ([LoopLevel(IMAGES, 1), LoopLevel(CHANNELS, 16), LoopLevel(PIXELS, 16)], 16),
+        ([LoopLevel(IMAGES, 1), LoopLevel(PIXELS, 16), LoopLevel(CHANNELS, 16)], 35),
+        ([LoopLevel(CHANNELS, 32), LoopLevel(PIXELS, 32), LoopLevel(PIXELS, 16, 32), LoopLevel(CHANNELS, 16, 32)], 32),
+        ([LoopLevel(PIXELS, 32), LoopLevel(CHANNELS, 32), LoopLevel(CHANNELS, 16, 32), LoopLevel(PIXELS, 16, 32)], 35),
+        ([], 16),
+    ],
+    ids=["planes one by one", "all planes", "in blocks of planes", "in blocks of pixels", "no loops"],
+)
+def test_rows_count_that_tiles_write_before_they_are_done_with_any(levels: list[LoopLevel], rows: int) -> None:
+    assert rows_written_together(PLANES, tile_of_extents(1, 16, 16), levels) == rows * AREA
+
+
+def test_rows_that_do_not_follow_each_other_do_not_count() -> None:
+    apart = PLANES.with_axis(CHANNELS, Axis("b", 35, 1, 2 * AREA, 35))
+    levels = [LoopLevel(CHANNELS, 16), LoopLevel(PIXELS, 16)]
+    assert rows_written_together(apart, tile_of_extents(1, 16, 16), levels) == 0
+    assert rows_written_together(PLANES, tile_of_extents(1, 1, 16), levels) == 0
+
+
+@pytest.mark.parametrize(("channels", "rows"), [(64, {32, 64}), (35, {16, 35}), (20, {16, 20})])
+def test_small_images_are_asked_for_by_all_planes_of_a_block(channels: int, rows: set[int]) -> None:
+    module = reorder_module(layout("NHWC"), layout("NCHW"), (None, channels, None, None), "f32")
+    text = lower_to_c(module, Target(64, processor=SAPPHIRE_RAPIDS))[1]
+    assert {int(number) for number in re.findall(r"h_w_x(\d+) <= \d+ \? \d+ : \d+;", text)} == rows
+
+
+def cached_tile_of(channels: int, element_bytes: int, *, from_planes: bool = False, **model: int) -> tuple[int, ...]:
+    """
+    The extents of the tile for planes in the caches of Sapphire Rapids, or of a processor that differs from it.
+
+    `from_planes`: whether they are the source.
+    """
+    step, distance = (AREA, 1) if from_planes else (1, AREA)
+    box = PLANES.with_axis(CHANNELS, Axis("b", channels, step, distance, channels))
+    step, distance = (1, channels) if from_planes else (channels, 1)
+    box = box.with_axis(PIXELS, Axis("c", AREA, step, distance, AREA))
+    schedule = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), element_bytes, SMALL, SMALL)
+    schedule = replace(schedule, processor=replace(schedule.processor, **model))
+    fitting = choose_tile(box, schedule.lanes, SMALL * N, schedule.segment)
+    assert fitting is not None
+    return cached_tile_of_unknown(box, fitting, schedule, SMALL * N).extents
+
+
+@pytest.mark.parametrize(
+    ("channels", "element_bytes", "extents"),
+    [
+        (20, 1, (1, 20, 32)),  # of all channels, where whole lines take 16 at a time
+        (24, 1, (1, 24, 32)),
+        (100, 1, (1, 64, 64)),
+        (64, 1, (1, 64, 64)),
+        (64, 2, (1, 32, 32)),
+        (24, 4, (1, 8, 16)),
+    ],
+)
+def test_halves_of_lines_for_rows_of_unknown_distances(
+    channels: int, element_bytes: int, extents: tuple[int, ...]
+) -> None:
+    assert cached_tile_of(channels, element_bytes) == extents
+
+
+@pytest.mark.parametrize(
+    ("channels", "element_bytes", "extents"),
+    [
+        (35, 4, (1, 8, 8)),  # of rows that begin inside lines halves touch far fewer of them
+        (64, 4, (1, 16, 16)),
+        (24, 2, (1, 24, 16)),
+        (64, 2, (1, 32, 32)),
+        (35, 1, (1, 32, 32)),
+        (64, 1, (1, 64, 64)),
+    ],
+)
+def test_halves_of_lines_from_rows_of_unknown_distances(
+    channels: int, element_bytes: int, extents: tuple[int, ...]
+) -> None:
+    assert cached_tile_of(channels, element_bytes, from_planes=True) == extents
+
+
+def test_small_tiles_take_more_of_their_time_to_find_rows_of_unknown_distances() -> None:
+    assert cached_tile_of(35, 2) == (1, 16, 32)
+    assert cached_tile_of(35, 2, unknown_tile_cycles=1) == (1, 8, 16)
+
+
+def test_channels_moved_twice_weigh_more_where_pixels_are_as_well() -> None:
+    counted = cached_tile_of(24, 1)
+    choose_tile.cache_clear()
+    with patch.object(tile_costs, "OVERLAP_OF_UNKNOWN", 1):
+        assert (counted, cached_tile_of(24, 1)) == ((1, 24, 32), (1, 16, 32))
+    choose_tile.cache_clear()
