@@ -105,7 +105,7 @@ def test_which_are_copied_together(case: Case) -> None:
         (
             IN_CACHES[0],
             "all 2 write the same lines, inside of loops over a by 1, c_d by 64, where the destination is not large:"
-            " tiles of c_d 8 x b1 2 x b0 16; scalars",
+            " tiles of c_d 4 x b1 2 x b0 16; scalars",
         ),
     ],
     ids=["large", "in caches"],
