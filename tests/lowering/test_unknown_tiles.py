@@ -83,38 +83,32 @@ def cached_tile_of(channels: int, element_bytes: int, *, from_planes: bool = Fal
     return cached_tile_of_unknown(box, fitting, schedule, SMALL * N).extents
 
 
+TO_PLANES = (
+    (20, 1, (1, 20, 32)),  # of all channels, where whole lines take 16 at a time
+    (24, 1, (1, 24, 32)),
+    (100, 1, (1, 64, 64)),
+    (64, 1, (1, 64, 64)),
+    (64, 2, (1, 32, 32)),
+    (24, 4, (1, 8, 16)),
+)
+FROM_PLANES = (
+    (35, 4, (1, 8, 8)),  # of rows that begin inside lines halves touch far fewer of them
+    (64, 4, (1, 16, 16)),
+    (24, 2, (1, 24, 16)),
+    (64, 2, (1, 32, 32)),
+    (35, 1, (1, 32, 32)),
+    (64, 1, (1, 64, 64)),
+)
+
+
 @pytest.mark.parametrize(
-    ("channels", "element_bytes", "extents"),
-    [
-        (20, 1, (1, 20, 32)),  # of all channels, where whole lines take 16 at a time
-        (24, 1, (1, 24, 32)),
-        (100, 1, (1, 64, 64)),
-        (64, 1, (1, 64, 64)),
-        (64, 2, (1, 32, 32)),
-        (24, 4, (1, 8, 16)),
-    ],
+    ("from_planes", "channels", "element_bytes", "extents"),
+    [*((False, *case) for case in TO_PLANES), *((True, *case) for case in FROM_PLANES)],
 )
 def test_halves_of_lines_for_rows_of_unknown_distances(
-    channels: int, element_bytes: int, extents: tuple[int, ...]
+    from_planes: bool, channels: int, element_bytes: int, extents: tuple[int, ...]
 ) -> None:
-    assert cached_tile_of(channels, element_bytes) == extents
-
-
-@pytest.mark.parametrize(
-    ("channels", "element_bytes", "extents"),
-    [
-        (35, 4, (1, 8, 8)),  # of rows that begin inside lines halves touch far fewer of them
-        (64, 4, (1, 16, 16)),
-        (24, 2, (1, 24, 16)),
-        (64, 2, (1, 32, 32)),
-        (35, 1, (1, 32, 32)),
-        (64, 1, (1, 64, 64)),
-    ],
-)
-def test_halves_of_lines_from_rows_of_unknown_distances(
-    channels: int, element_bytes: int, extents: tuple[int, ...]
-) -> None:
-    assert cached_tile_of(channels, element_bytes, from_planes=True) == extents
+    assert cached_tile_of(channels, element_bytes, from_planes=from_planes) == extents
 
 
 def test_small_tiles_take_more_of_their_time_to_find_rows_of_unknown_distances() -> None:
