@@ -54,8 +54,7 @@ def find_formed(
     tile: Formed, lanes: int, reach: Reach, segment: int | None = None, limit: float = math.inf
 ) -> Network | None:
     """The same for a tile whose offsets are in one form already; those of the network are the tile's own."""
-    reach = useful_reach(tile.form.rows, lanes, reach)
-    return _placed(_search(tile.form, lanes, reach, segment or lanes).below(limit), tile)
+    return _placed(_search_for(tile, lanes, reach, segment).below(limit), tile)
 
 
 def find_of_parts(tile: Formed, lanes: int, reach: Reach, segment: int | None = None) -> Network | None:
@@ -64,8 +63,12 @@ def find_of_parts(tile: Formed, lanes: int, reach: Reach, segment: int | None = 
 
     None where these make no longer runs than whole rows do, or are too few. `reach` makes no difference.
     """
-    reach = useful_reach(tile.form.rows, lanes, reach)  # by which the search for whole rows is known
-    return _placed(_search(tile.form, lanes, reach, segment or lanes).of_parts, tile)
+    return _placed(_search_for(tile, lanes, reach, segment).of_parts, tile)
+
+
+def _search_for(tile: Formed, lanes: int, reach: Reach, segment: int | None) -> Search:
+    """The search for a tile's networks, the same for all that one reach is as useful for as another."""
+    return _search(tile.form, lanes, useful_reach(tile.form.rows, lanes, reach), segment or lanes)
 
 
 def _placed(network: Network | None, tile: Formed) -> Network | None:
