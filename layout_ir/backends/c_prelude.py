@@ -22,7 +22,7 @@ static inline void *layout_allocate(size_t alignment, size_t bytes) {
 }"""
 
 _STREAM = """\
-/* Part of a vector past the caches, by GCC's own names: to read <immintrin.h> takes as long as a kernel. */
+/* Part of a vector past the caches, by compilers' own names: to read <immintrin.h> takes as long as a kernel. */
 #if defined(__clang__)
 #define LAYOUT_STREAM_PART(size, gcc_name, target, vector) { \\
     typedef long long part __attribute__((vector_size(size), may_alias)); \\
@@ -70,7 +70,7 @@ static inline void layout_stream_at_line(char *target, const char *vector, size_
 #define LAYOUT_STREAM_AT_LINE(pointer, vector) \\
   layout_stream_at_line((char *)(pointer), (const char *)&(vector), sizeof(vector))
 #if defined(__SSE2__)
-#define LAYOUT_FENCE() _mm_sfence()
+#define LAYOUT_FENCE() __builtin_ia32_sfence()
 #else
 #define LAYOUT_FENCE() ((void)0)
 #endif"""
@@ -159,8 +159,7 @@ class Prelude:
             headers |= {"stddef.h", "string.h"}
         lines = [f"#include <{header}>" for header in sorted(headers)]
         if self.streams or self.parts:
-            lines += ["#if defined(__AVX512BW__) && defined(__clang__)", "#include <immintrin.h>"]
-            lines += ["#elif defined(__SSE2__)", "#include <emmintrin.h>", "#endif"]
+            lines += ["#if defined(__AVX512BW__) && defined(__clang__)", "#include <immintrin.h>", "#endif"]
         return "\n".join(lines)
 
     def _typedefs(self) -> list[str]:

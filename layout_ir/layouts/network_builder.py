@@ -20,7 +20,7 @@ from layout_ir.layouts.network_estimate import Columns, exchanges, least_cost, l
 from layout_ir.layouts.network_gather import Builder, Goal, chunks, gather
 from layout_ir.layouts.network_loads import Blends, Row, blend, join, load
 from layout_ir.layouts.network_parts import PartLoader, Parts
-from layout_ir.layouts.shuffle_network import Load, Network, Splat, dear_shuffle
+from layout_ir.layouts.shuffle_network import Network, Splat, dear_shuffle
 
 REGISTER_BITS = 4
 """Stages of which groups of rows are taken together: 16 values are live then, and most processors have 32 registers."""
@@ -58,9 +58,6 @@ def _finished(
     base: Builder, groups: Sequence[list[list[int]]], joined: int, goal: Goal, limit: float
 ) -> Network | None:
     """The cheapest network below a limit of groups of rows that have been read."""
-    loads = {value for value in base.values if isinstance(value, Load)}  # groups of rows may overlap
-    if CHEAP * len(loads) + len(goal.wanted) / goal.lanes >= limit:
-        return None  # what is read and written costs as much, before anything is exchanged
     best: Network | None = None
     for candidates in _candidates(base, groups, joined, goal.segment_bits):
         # several are the same columns with other stages
@@ -119,7 +116,9 @@ def _candidates(
         copy = builder.copy()
         arranged = [arrange(copy, group, segment_bits, dear) for group in groups]
         if all(group is not None for group in arranged):
-            yield [(copy, [column for group in arranged if group is not None for column in group])]
+            others = [column for group in arranged if group is not None for column in group]
+            if not _are_alike(copy, others, list(zip(columns, found, strict=True))):
+                yield [(copy, others)]
             if len(groups[0]) <= PIECES_ARRANGED // 2:
                 return
     if len(stages) != len(columns):
@@ -129,6 +128,15 @@ def _candidates(
             for chosen in itertools.combinations(range(bits - joined), (len(columns[0]) - 1).bit_length())
         ]
         yield [(builder.copy(), [(column, stages) for column in columns]) for stages in any_stages]
+
+
+def _are_alike(builder: Builder, columns: Columns, others: Sequence[tuple[Sequence[int], Stages | None]]) -> bool:
+    """Whether columns hold in their lanes what others do, and go through the same stages."""
+    contents = builder.contents
+    return len(columns) == len(others) and all(
+        stages == other_stages and all(contents[one] == contents[two] for one, two in zip(column, other, strict=True))
+        for (column, stages), (other, other_stages) in zip(columns, others, strict=True)
+    )
 
 
 def _exchange(builder: Builder, column: Sequence[int], stages: Stages) -> list[int]:

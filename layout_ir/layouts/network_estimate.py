@@ -93,15 +93,16 @@ def _merging_cost(contents: Contents, numbers: Contents, places: Values, goal: G
     width = contents.shape[1]
     pieces = goal.piece_of[numbers]
     pairs = pieces * len(contents) + places // width
-    cost = CHEAP * len(np.unique(pairs))
+    cost = CHEAP * np.count_nonzero(np.bincount(pairs))
     starts, lanes = goal.bounds[pieces].T
     part = 1 << whole_part_bits(goal.segment_bits)
     moves = (numbers - starts - places) % part != 0
-    moved = np.unique(pairs[moves & (lanes <= width)])
+    moved = pairs[moves & (lanes <= width)]
+    if not len(moved):
+        return cost
     filled = np.flatnonzero(contents != PAD)
-    all_pairs = goal.piece_of[contents.ravel()[filled]] * len(contents) + filled // width
-    taken, counts = np.unique(all_pairs, return_counts=True)
-    dear = moved[2 * counts[np.searchsorted(taken, moved)] < width]
+    taken = np.bincount(goal.piece_of[contents.ravel()[filled]] * len(contents) + filled // width)
+    dear = np.unique(moved[2 * taken[moved] < width])
     extra = dear_shuffle(goal.segment_bits) - CHEAP
     return cost + extra * (len(dear) - len(np.unique(dear // len(contents))))
 
@@ -122,6 +123,8 @@ def _after_stages(builder: Builder, goal: Goal, values: Values, stages: Stages, 
 def _copies(builder: Builder, values: Values, stages: Stages) -> list[Flags]:
     """Before the stages and after each of them, which values are no pads."""
     found = [np.array([not isinstance(builder.values[value], Splat) for value in values.flat]).reshape(values.shape)]
+    if found[0].all():
+        return found * (1 + len(stages))
     for _, bit in stages:
         found.append(_in_either_row(found[-1], bit))
     return found

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from layout_ir.layouts.lane_stages import CHEAP
 from layout_ir.layouts.shuffle_network import Network, Shuffle, Splat, Store, Value, simplified
 
 PAD = -1
@@ -72,6 +73,10 @@ class Goal:
         """Where in the destination the vectors that are stored begin, and their lanes."""
         runs = runs_of(sorted(set(self.wanted)))
         return [(start + first, count) for start, length in runs for first, count in chunks(length, self.lanes)]
+
+    def least_cost(self, loads: int) -> float:
+        """What it costs at least to reach the goal from so many vectors: to read them, and to write all."""
+        return CHEAP * loads + len(self.wanted) / self.lanes
 
     @cached_property
     def numbers(self) -> dict[int, int]:

@@ -7,6 +7,7 @@ the steps of a stride. Loads reach over them, and what they bring of them is dro
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -90,6 +91,18 @@ def _overrun(reading: Reading, end: int) -> int:
     return max(0, *((row[-1][0] or 0) - end for row in reading[0]))
 
 
+def least_loads(rows: Sequence[Row], is_exchanged: bool) -> int:
+    """How many vectors any reading of rows takes at least; where some are blended, one may hold the elements of two."""
+    return 0 if is_exchanged else len({row[0][0] for row in rows} - {None})
+
+
+def vectors_read(reading: Reading, lanes: int) -> int:
+    """How many vectors a reading of rows takes; rows may share them."""
+    rows, _ = reading
+    starts = [start for start, _ in chunks(len(rows[0]), lanes)]
+    return len({row[start][0] for row in rows for start in starts} - {None})
+
+
 def useful_reach(rows: Sequence[Row], lanes: int, reach: Reach) -> Reach:
     """What `readings` can make use of."""
     if reach == Reach():
@@ -138,9 +151,14 @@ def _other_lines(rows: Sequence[Row], lanes: int) -> float:
 def _extended(row: Row, before: int, behind: int) -> Row:
     """A row with so many elements more on either side."""
     first, last = row[0][0], row[-1][0]
-    left = [(None if first is None else first - before + i, PAD) for i in range(before)]
-    right = [(None if last is None else last + 1 + i, PAD) for i in range(behind)]
-    return [*left, *row, *right]
+    left = _holes(None if first is None else first - before, before)
+    return [*left, *row, *_holes(None if last is None else last + 1, behind)]
+
+
+def _holes(first: int | None, count: int) -> Iterator[Element]:
+    """Elements of the source from `first` on, or of pads, that nobody wants."""
+    sources = itertools.repeat(None) if first is None else itertools.count(first)
+    return zip(sources, itertools.repeat(PAD, count), strict=False)
 
 
 def _moved_apart(rows: Sequence[Row], lanes: int) -> Iterator[Reading]:

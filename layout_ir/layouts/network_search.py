@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 
 from layout_ir.layouts.network_builder import build_network, build_network_of_parts
 from layout_ir.layouts.network_gather import Goal
-from layout_ir.layouts.network_loads import Reach, Row, readings, useful_reach
+from layout_ir.layouts.network_loads import Reach, Reading, Row, least_loads, readings, useful_reach, vectors_read
 from layout_ir.layouts.network_offsets import Form, Formed, formed
 from layout_ir.layouts.network_parts import Parts, parts_of
 from layout_ir.layouts.network_rotation import rotate
@@ -122,13 +122,22 @@ class Search:
     def _cheapest(self, limit: float) -> Network | None:
         best: Network | None = None
         goal = self._goal()
+        apart: dict[int, list[Reading]] = {}
         if self._rotated is not None and self._rotated.cost < limit:
             best, limit = self._rotated, self._rotated.cost
         for rows, size in _groups(self.form.rows, self.lanes):
-            for read, blends in readings(rows, self.lanes, self.reach, is_exchanged=size == len(rows)):
+            is_exchanged = size == len(rows)
+            if goal.least_cost(least_loads(rows, is_exchanged)) >= limit:
+                continue
+            read = readings(rows, self.lanes, self.reach, is_exchanged)
+            if not is_exchanged:  # the same for all sizes of groups
+                read = apart[len(rows)] = apart.get(len(rows)) or list(read)
+            for reading in read:
                 if best is not None and best.cost <= self._good_enough:
                     return best
-                network = build_network(read, blends, size, goal, limit)
+                if goal.least_cost(vectors_read(reading, self.lanes)) >= limit:
+                    continue
+                network = build_network(*reading, size, goal, limit)
                 if network is not None:
                     best, limit = network, network.cost
         return best

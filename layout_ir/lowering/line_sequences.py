@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layout_ir.layouts.network_gather import runs_of
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Load, Store
 from layout_ir.layouts.tile import Tile
@@ -29,7 +28,14 @@ def rows_of(accesses: Sequence[Load] | Sequence[Store]) -> list[int]:
 
 def _stretches(accesses: Sequence[Load] | Sequence[Store]) -> list[tuple[int, int]]:
     """Where what a tile reads or writes follows each other: the first offset, and how many elements there are."""
-    return runs_of(sorted({access.offset + lane for access in accesses for lane in range(access.lanes)}))
+    found: list[tuple[int, int]] = []
+    for start, end in sorted((access.offset, access.offset + access.lanes) for access in accesses):
+        if found and start <= found[-1][0] + found[-1][1]:
+            begin, length = found[-1]
+            found[-1] = begin, max(length, end - begin)
+        else:
+            found.append((start, end - start))
+    return found
 
 
 def trips_of(box: Box, level: LoopLevel) -> int:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from layout_ir.layouts import network_builder
 from layout_ir.layouts.network_estimate import Columns, least_cost, least_cost_of_any_stages
 from layout_ir.layouts.network_gather import Builder, Goal, gather
-from layout_ir.layouts.network_loads import Element, Reach
+from layout_ir.layouts.network_loads import Element, Reach, least_loads, load, readings, vectors_read
 from layout_ir.layouts.network_offsets import Form
 from layout_ir.layouts.network_search import Search, find_network
 from layout_ir.layouts.shuffle_network import Load, Network
@@ -116,3 +116,29 @@ def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple
         patch.object(network_builder, "least_cost_of_any_stages", return_value=0),
     ):
         assert Search(Form(transpose(*tile), ()), LANES, Reach(), segment).below(math.inf) == found
+
+
+@pytest.mark.parametrize("reach", [Reach(), Reach(8, 8), Reach(0, LANES)])
+@pytest.mark.parametrize("tile", TILES + PADDED)
+def test_vectors_that_are_read_are_counted_before_any_is_made(tile: tuple[int, ...], reach: Reach):
+    rows = transpose(*tile)
+    for is_exchanged in (False, True):
+        for read, blends in readings(rows, LANES, reach, is_exchanged):
+            base = Builder([], [])
+            load(base, read, LANES)
+            made = {value for value in base.values if isinstance(value, Load)}
+            assert vectors_read((read, blends), LANES) == len(made)
+            assert least_loads(rows, is_exchanged) <= len(made)
+
+
+def test_lanes_that_are_in_order_are_not_arranged_again():
+    """One network is made for each number of rows that are exchanged, though lanes could be arranged first."""
+    made: list[int] = []
+
+    def counted(builder: Builder, final: list[int], goal: Goal, prepared: int) -> Network:
+        made.append(len(final))
+        return gather(builder, final, goal, prepared)
+
+    with patch.object(network_builder, "gather", counted):
+        assert find_network(transpose(18, 16, 18), (), 16) is not None
+    assert made == [20, 24]

@@ -11,7 +11,7 @@ from layout_ir.api import layout
 from layout_ir.layouts.shuffle_network import Load
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.line_sequences import places_asked
+from layout_ir.lowering.line_sequences import places_asked, rows_of
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
@@ -202,3 +202,17 @@ def test_a_number_of_tiles_that_was_asked_for_is_kept():
 def test_loads_that_overlap_ask_for_every_line(offsets: tuple[int, ...], expected: tuple[int, ...]):
     loads = [Load(offset, 16) for offset in offsets]
     assert places_asked(loads, 16) == dict(zip(offsets, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("accesses", "expected"),
+    [
+        ([], [0]),
+        ([(16, 16), (0, 16)], [32]),  # in any order
+        ([(0, 16), (8, 16)], [24]),
+        ([(0, 32), (8, 8), (32, 4)], [36]),  # one inside of another, then one behind both
+        ([(0, 16), (17, 16), (100, 1)], [16, 16, 1]),
+    ],
+)
+def test_rows_are_what_follows_each_other(accesses: list[tuple[int, int]], expected: list[int]):
+    assert rows_of([Load(*access) for access in accesses]) == expected
