@@ -21,7 +21,8 @@ OVERLAP_OF_UNKNOWN = 1.15
 How much more weighs what tiles move twice where they do so along extents that are not known as well.
 
 On Emerald Rapids 1 MiB of 20 to 200 channels takes 0.94 of the time from NHWC to NCHW in f16 so, 0.97 in bytes, 0.99 in
-f32 (32 calls of each), and 0.94, 0.97 and 0.99 from NCHW to NHWC (18 of each). Not measured on others.
+f32 (32 calls of each), and 0.94, 0.97 and 0.99 from NCHW to NHWC (18 of each). Not measured on others. Where cycles
+can be compared, in the caches, they decide (`_tile_in_caches`).
 """
 
 PARTS_OF_LINES, PARTS_PAST_CACHES = 1.25, 2.0
@@ -44,6 +45,9 @@ class Vectors:
     register_lanes: int = 0
     """Elements of a register, where general shuffles of two of them are several instructions; 0 where they are not."""
 
+    is_as_known: bool = False
+    """Whether what tiles move twice weighs no more where extents are not known."""
+
     @property
     def worthwhile(self) -> float:
         """Vector instructions per cell above which scalar loops are as good: they take two of another kind."""
@@ -58,7 +62,7 @@ def true_cost(box: Box, tile: Tile, vectors: Vectors) -> float:
     A little of that is cheaper than the larger tiles that would avoid it, and so is a little more work than writing
     lines in parts.
     """
-    overlap = price_of_overlap(box, tile.extents)
+    overlap = price_of_overlap(box, tile.extents, vectors)
     further = further_cost(tile.network, vectors)
     return (tile.cost + further / tile.elements) * overlap * _price_of_parts(tile, vectors)
 
@@ -69,10 +73,10 @@ def further_cost(network: Network, vectors: Vectors) -> float:
     return further + (further_instructions(network, vectors.register_lanes) if vectors.register_lanes else 0)
 
 
-def price_of_overlap(box: Box, extents: Sequence[int]) -> float:
+def price_of_overlap(box: Box, extents: Sequence[int], vectors: Vectors) -> float:
     """What it costs more that the last tiles do cells again."""
     is_unknown = any(is_symbolic(axis.extent) and steps > 1 for axis, steps in zip(box.axes, extents, strict=True))
-    again = walked(box, extents) * (OVERLAP_OF_UNKNOWN if is_unknown else 1)
+    again = walked(box, extents) * (OVERLAP_OF_UNKNOWN if is_unknown and not vectors.is_as_known else 1)
     return max(again / TOLERATED_OVERLAP, 1)
 
 

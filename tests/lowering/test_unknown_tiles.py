@@ -66,18 +66,27 @@ def test_small_images_are_asked_for_by_all_planes_of_a_block(channels: int, rows
     assert {int(number) for number in re.findall(r"h_w_x(\d+) <= \d+ \? \d+ : \d+;", text)} == rows
 
 
-def cached_tile_of(channels: int, element_bytes: int, *, from_planes: bool = False, **model: int) -> tuple[int, ...]:
+def cached_tile_of(
+    channels: int,
+    element_bytes: int,
+    *,
+    from_planes: bool = False,
+    are_pages: bool = False,
+    most_steps: int | None = None,
+    **model: int,
+) -> tuple[int, ...]:
     """
     The extents of the tile for planes in the caches of Sapphire Rapids, or of a processor that differs from it.
 
-    `from_planes`: whether they are the source.
+    `from_planes`: whether they are the source. `are_pages`: whether they are whole pages. `most_steps`: of pixels.
     """
     step, distance = (AREA, 1) if from_planes else (1, AREA)
     box = PLANES.with_axis(CHANNELS, Axis("b", channels, step, distance, channels))
     step, distance = (1, channels) if from_planes else (channels, 1)
     box = box.with_axis(PIXELS, Axis("c", AREA, step, distance, AREA))
     schedule = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), element_bytes, SMALL, SMALL)
-    schedule = replace(schedule, processor=replace(schedule.processor, **model))
+    processor = replace(schedule.processor, **model)
+    schedule = replace(schedule, processor=processor, may_be_pages=are_pages, most_steps=most_steps)
     fitting = choose_tile(box, schedule.lanes, SMALL * N, schedule.segment)
     assert fitting is not None
     return cached_tile_of_unknown(box, fitting, schedule, SMALL * N).extents
@@ -96,7 +105,7 @@ FROM_PLANES = (
     (64, 4, (1, 16, 16)),
     (24, 2, (1, 24, 16)),
     (64, 2, (1, 32, 32)),
-    (35, 1, (1, 32, 32)),
+    (35, 1, (1, 32, 64)),  # which move some channels twice, and still are faster than those of all
     (64, 1, (1, 64, 64)),
 )
 
@@ -109,6 +118,26 @@ def test_halves_of_lines_for_rows_of_unknown_distances(
     from_planes: bool, channels: int, element_bytes: int, extents: tuple[int, ...]
 ) -> None:
     assert cached_tile_of(channels, element_bytes, from_planes=from_planes) == extents
+
+
+@pytest.mark.parametrize(
+    ("channels", "halves", "of_pages"),
+    [(12, (1, 8, 32), (1, 8, 32)), (20, (1, 20, 32), (1, 16, 64)), (24, (1, 24, 32), (1, 16, 64))],
+)
+def test_whole_lines_where_those_of_many_planes_belong_to_one_set(
+    channels: int, halves: tuple[int, ...], of_pages: tuple[int, ...]
+) -> None:
+    assert cached_tile_of(channels, 1) == halves
+    assert cached_tile_of(channels, 1, are_pages=True) == of_pages
+
+
+@pytest.mark.parametrize(
+    ("channels", "element_bytes", "extents"),
+    [(72, 1, (1, 16, 32)), (100, 1, (1, 16, 32)), (64, 1, (1, 64, 32)), (100, 2, (1, 32, 16))],
+)
+def test_large_tiles_of_halves_for_short_planes(channels: int, element_bytes: int, extents: tuple[int, ...]) -> None:
+    for are_pages in (False, True):  # as short planes never are
+        assert cached_tile_of(channels, element_bytes, are_pages=are_pages, most_steps=32 // element_bytes) == extents
 
 
 def test_small_tiles_take_more_of_their_time_to_find_rows_of_unknown_distances() -> None:
