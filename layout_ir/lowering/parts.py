@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.line_copy import LineCopy
@@ -36,7 +37,7 @@ from layout_ir.lowering.several_registers import (
 )
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
-from layout_ir.lowering.tile_choice import cut_for_lines, tile_of, with_short_extents
+from layout_ir.lowering.tile_choice import cut_for_lines, fastest_tile, tile_of, with_short_extents
 from layout_ir.lowering.tile_guards import may_be_large
 
 WRITES_PARTS = "write lines in parts"
@@ -291,7 +292,8 @@ def _scratch_tile(schedule: Schedule) -> ChooseTile:
         short = with_short_extents(box, schedule)
         lanes = schedule.register_lanes or schedule.lanes
         counted = schedule.register_lanes if has_small_elements(schedule) else 0
-        tile = choose_tile(short, lanes, size, schedule.segment, register_lanes=counted)
+        chosen = partial(choose_tile, short, lanes, size, schedule.segment, register_lanes=counted)
+        tile = fastest_tile(short, schedule, chosen)
         return None if tile is None or loose_pads(box, tile) else tile
 
     return scratch_tile

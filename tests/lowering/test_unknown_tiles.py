@@ -153,3 +153,13 @@ def test_channels_moved_twice_weigh_more_where_pixels_are_as_well() -> None:
             assert cached_tile_of(24, 1) == (1, 16, 32)
     finally:
         choose_tile.cache_clear()  # or other tests would find what was chosen here
+
+
+def test_panels_are_filled_by_the_tiles_of_known_sizes() -> None:
+    """Bytes of 35 channels are moved 32 at a time, twice, by 192 shuffles; all at once they would take 347."""
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 35, None, None), "i8")
+    text = lower_to_c(module, Target(64, panels=True, processor=SAPPHIRE_RAPIDS))[1]
+    bodies = re.findall(r"void (\w+)\(([^}]*?\n})", text)
+    shuffles = {name: body.count("shufflevector(") for name, body in bodies}
+    filling = {shuffles[name] for name in re.findall(r"(\w+)\(source, panel,", text)}
+    assert filling == {96, 192}
