@@ -36,8 +36,8 @@ GUARD = 96
 """Elements in front of and behind a destination that nobody may write."""
 
 
+@pytest.mark.parametrize("level", NEEDED)  # of one text after the other, each of which is made once
 @pytest.mark.parametrize("variant", VECTOR_VARIANTS, ids=str)
-@pytest.mark.parametrize("level", NEEDED)
 def test_every_level_of_x86_64(level: str, variant: Variant, tmp_path: Path) -> None:
     if platform.machine() != "x86_64":
         pytest.skip(f"expected an x86-64 processor, got {platform.machine()}")
