@@ -158,7 +158,7 @@ class Prelude:
         if self.streams or self.parts:
             headers |= {"stddef.h", "string.h"}
         lines = [f"#include <{header}>" for header in sorted(headers)]
-        if self.streams or self.parts:
+        if self.parts:
             lines += ["#if defined(__AVX512BW__) && defined(__clang__)", "#include <immintrin.h>", "#endif"]
         return "\n".join(lines)
 

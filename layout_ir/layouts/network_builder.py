@@ -117,7 +117,7 @@ def _candidates(
         arranged = [arrange(copy, group, segment_bits, dear) for group in groups]
         if all(group is not None for group in arranged):
             others = [column for group in arranged if group is not None for column in group]
-            if not _are_alike(copy, others, list(zip(columns, found, strict=True))):
+            if not _leave_lanes(copy, others, columns, found):
                 yield [(copy, others)]
             if len(groups[0]) <= PIECES_ARRANGED // 2:
                 return
@@ -130,12 +130,18 @@ def _candidates(
         yield [(builder.copy(), [(column, stages) for column in columns]) for stages in any_stages]
 
 
-def _are_alike(builder: Builder, columns: Columns, others: Sequence[tuple[Sequence[int], Stages | None]]) -> bool:
-    """Whether columns hold in their lanes what others do, and go through the same stages."""
+def _leave_lanes(
+    builder: Builder, arranged: Columns, columns: Sequence[Sequence[int]], found: Sequence[Stages | None]
+) -> bool:
+    """
+    Whether arranged columns hold in their lanes what the columns do, and go through the stages found for these.
+
+    Their network would be the one that is made of these, or a dearer one.
+    """
     contents = builder.contents
-    return len(columns) == len(others) and all(
-        stages == other_stages and all(contents[one] == contents[two] for one, two in zip(column, other, strict=True))
-        for (column, stages), (other, other_stages) in zip(columns, others, strict=True)
+    return len(arranged) == len(columns) and all(
+        stages == own and [contents[value] for value in column] == [contents[value] for value in other]
+        for (column, stages), other, own in zip(arranged, columns, found, strict=True)
     )
 
 

@@ -74,7 +74,7 @@ class Goal:
         runs = runs_of(sorted(set(self.wanted)))
         return [(start + first, count) for start, length in runs for first, count in chunks(length, self.lanes)]
 
-    def least_cost(self, loads: int) -> float:
+    def least_cost_of_loads(self, loads: int) -> float:
         """What it costs at least to reach the goal from so many vectors: to read them, and to write all."""
         return CHEAP * loads + len(self.wanted) / self.lanes
 

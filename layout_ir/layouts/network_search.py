@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -122,25 +122,33 @@ class Search:
     def _cheapest(self, limit: float) -> Network | None:
         best: Network | None = None
         goal = self._goal()
-        apart: dict[int, list[Reading]] = {}
+        known: dict[int, list[Reading]] = {}
         if self._rotated is not None and self._rotated.cost < limit:
             best, limit = self._rotated, self._rotated.cost
         for rows, size in _groups(self.form.rows, self.lanes):
-            is_exchanged = size == len(rows)
-            if goal.least_cost(least_loads(rows, is_exchanged)) >= limit:
+            if goal.least_cost_of_loads(least_loads(rows, size == len(rows))) >= limit:
                 continue
-            read = readings(rows, self.lanes, self.reach, is_exchanged)
-            if not is_exchanged:  # the same for all sizes of groups
-                read = apart[len(rows)] = apart.get(len(rows)) or list(read)
-            for reading in read:
+            for reading in self._readings(rows, size, known):
                 if best is not None and best.cost <= self._good_enough:
                     return best
-                if goal.least_cost(vectors_read(reading, self.lanes)) >= limit:
+                if goal.least_cost_of_loads(vectors_read(reading, self.lanes)) >= limit:
                     continue
                 network = build_network(*reading, size, goal, limit)
                 if network is not None:
                     best, limit = network, network.cost
         return best
+
+    def _readings(self, rows: Sequence[Row], size: int, known: dict[int, list[Reading]]) -> Iterable[Reading]:
+        """
+        The ways to read rows that are exchanged in groups of a size, best first.
+
+        `known`: by the number of rows those that are the same for all sizes, as rows are not exchanged all together.
+        """
+        if size == len(rows):
+            return readings(rows, self.lanes, self.reach, is_exchanged=True)
+        if len(rows) not in known:
+            known[len(rows)] = list(readings(rows, self.lanes, self.reach, is_exchanged=False))
+        return known[len(rows)]
 
     @cached_property
     def of_parts(self) -> Network | None:

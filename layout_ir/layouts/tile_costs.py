@@ -21,8 +21,8 @@ OVERLAP_OF_UNKNOWN = 1.15
 How much more weighs what tiles move twice where they do so along extents that are not known as well.
 
 On Emerald Rapids 1 MiB of 20 to 200 channels takes 0.94 of the time from NHWC to NCHW in f16 so, 0.97 in bytes, 0.99 in
-f32 (32 calls of each), and 0.94, 0.97 and 0.99 from NCHW to NHWC (18 of each). Not measured on others. Where cycles
-can be compared, in the caches, they decide (`_tile_in_caches`).
+f32 (32 calls of each), and 0.94, 0.97 and 0.99 from NCHW to NHWC (18 of each). Not measured on others. In the caches
+and in panels cycles decide between tiles that are chosen with it and without (`fastest_tile`).
 """
 
 PARTS_OF_LINES, PARTS_PAST_CACHES = 1.25, 2.0
@@ -45,7 +45,7 @@ class Vectors:
     register_lanes: int = 0
     """Elements of a register, where general shuffles of two of them are several instructions; 0 where they are not."""
 
-    is_as_known: bool = False
+    weighs_as_known: bool = False
     """Whether what tiles move twice weighs no more where extents are not known."""
 
     @property
@@ -76,7 +76,7 @@ def further_cost(network: Network, vectors: Vectors) -> float:
 def price_of_overlap(box: Box, extents: Sequence[int], vectors: Vectors) -> float:
     """What it costs more that the last tiles do cells again."""
     is_unknown = any(is_symbolic(axis.extent) and steps > 1 for axis, steps in zip(box.axes, extents, strict=True))
-    again = walked(box, extents) * (OVERLAP_OF_UNKNOWN if is_unknown and not vectors.is_as_known else 1)
+    again = walked(box, extents) * (OVERLAP_OF_UNKNOWN if is_unknown and not vectors.weighs_as_known else 1)
     return max(again / TOLERATED_OVERLAP, 1)
 
 

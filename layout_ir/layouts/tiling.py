@@ -93,7 +93,7 @@ def choose_tile(
     keeps_to_lines: bool = False,
     is_small: bool = False,
     register_lanes: int = 0,
-    is_as_known: bool = False,
+    weighs_as_known: bool = False,
 ) -> Tile | None:
     """
     The cheapest tile of a linear box for vectors of `lanes` elements; None where scalar loops are as good.
@@ -105,7 +105,7 @@ def choose_tile(
     `keeps_to_lines`: whether loads that reach into lines without any of the tile's elements are worse than further
     instructions. `is_small`: whether the box is so small a part of a copy that a search for larger tiles is not worth
     it. `register_lanes`: elements of a register, where general shuffles of two of them are several instructions.
-    `is_as_known`: whether what tiles move twice weighs no more where extents are not known.
+    `weighs_as_known`: whether what tiles move twice weighs no more where extents are not known.
     """
     if not box.is_linear:
         return None
@@ -114,7 +114,7 @@ def choose_tile(
         return None if extents is None else Tile(extents, fill_network(math.prod(extents), lanes, segment or lanes))
     box = _with_unit_stride(box)
     reach = replace(_reach(box, source_size), keeps_to_lines=keeps_to_lines)
-    vectors = Vectors(lanes, segment, reach, past_caches, in_caches, register_lanes, is_as_known)
+    vectors = Vectors(lanes, segment, reach, past_caches, in_caches, register_lanes, weighs_as_known)
     runs = source_runs(box.axes, lanes)
     if fits_runs and not box.is_padded:
         fitting = fitting_run(box.axes, lanes)

@@ -30,8 +30,8 @@ def _stretches(accesses: Sequence[Load] | Sequence[Store]) -> list[tuple[int, in
     """Where what a tile reads or writes follows each other: the first offset, and how many elements there are."""
     found: list[tuple[int, int]] = []
     for start, end in sorted((access.offset, access.offset + access.lanes) for access in accesses):
-        if found and start <= found[-1][0] + found[-1][1]:
-            begin, length = found[-1]
+        begin, length = found[-1] if found else (start, -1)
+        if start <= begin + length:
             found[-1] = begin, max(length, end - begin)
         else:
             found.append((start, end - start))

@@ -70,6 +70,9 @@ class Schedule:
     may_be_pages: bool = True
     """Whether a distance that is not known may be one of whole pages, so that rows belong to one set of a cache."""
 
+    looks_for_pages: bool = False
+    """Whether a kernel looks at that where tiles write many rows."""
+
     may_crowd: bool = False
     """Whether such a distance may be one at which rows belong to few sets of a second level cache."""
 

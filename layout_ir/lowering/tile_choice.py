@@ -32,12 +32,15 @@ PLACES_OF_SET = 12
 WORTH_OWN_LOOPS = 0.8
 """Instructions of a tile for a known extent, for each of those for unknown ones, up to which it has its own loops."""
 
-LARGE_TILE, WORTH_NARROWING_SHORT = 512, 1.15
+LARGE_TILE = 512
+"""Elements of a tile beside which it counts little that each of its rows needs an address of its own."""
+
+WORTH_NARROWING_SHORT = 1.15
 """
-Elements of a tile beside which a call of it counts little, and how much better such ones have to be for short extents.
+How much better such large tiles of halves have to be for short extents.
 
 On Emerald Rapids 28 calls of 7 x 7 to 14 x 14 pixels of bytes, of 20 to 150 channels in the caches, take 0.93 of the
-time from NHWC to NCHW so, 0.98 from NCHW to NHWC. Smaller tiles, of larger elements, may take 1.15 times as long.
+time from NHWC to NCHW so. By smaller tiles, of f16 and f32, some would take 1.15 times as long.
 """
 
 COMPETING_ROWS, MANY_COMPETING_ROWS = 1.12, 1.6
@@ -167,21 +170,21 @@ def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) 
 
 def fastest_tile(box: Box, schedule: Schedule, choose: Callable[..., Tile | None]) -> Tile | None:
     """
-    The tile of fewest instructions; where extents are not known the faster one of two, as what is moved twice weighs.
+    The tile that is chosen, or where extents are not known the faster one of two, as what is moved twice weighs.
 
-    It is one in the caches, or of a panel. `choose`: `choose_tile`, but for how that weighs.
+    It is one in the caches, or of a panel. `choose`: `choose_tile`, but for how that weighs. Processors of short
+    registers, whose cycles are others, take the first one.
 
     Bytes of 35 and 50 channels from NCHW to NHWC take 0.92 of the time so on Emerald Rapids (12 calls of 1 MiB; in
     images of 64 x 64 and 128 x 128 pixels 0.84), and no others longer. Through panels they take 0.93 of it (36 calls of
-    3 to 64 MiB; in images of 13 x 13 and 14 x 14 pixels 0.83).
+    3 to 64 MiB; in images of 13 x 13 and 14 x 14 pixels 0.83). Not measured on others.
     """
-    tile = choose(is_as_known=False)
-    if not any(is_symbolic(axis.extent) for axis in box.axes):
+    tile = choose(weighs_as_known=False)
+    if schedule.register_lanes or not any(is_symbolic(axis.extent) for axis in box.axes):
         return tile
-    other = choose(is_as_known=True)
-    if tile is None or other is None or tile.extents == other.extents:
-        return tile or other
-    return min(tile, other, key=lambda one: cached_cycles(box, one, schedule))
+    other = choose(weighs_as_known=True)
+    found = [one for one in (tile, other) if one is not None and not loose_pads(box, one)]
+    return min(found, key=lambda one: cached_cycles(box, one, schedule), default=tile)
 
 
 def cached_tile(box: Box, wide: Tile, schedule: Schedule, source_size: int) -> Tile:
@@ -244,7 +247,7 @@ def _competing(box: Box, tile: Tile, schedule: Schedule) -> set[str]:
     strides = [("written", axis.destination_stride) for axis in rows]
     if has_small_sets:
         strides += [("read", axis.source_stride) for axis in rows]
-    elif schedule.most_steps is not None:  # rows as short are no whole pages apart
+    elif schedule.most_steps is not None or not schedule.looks_for_pages:  # rows as short seldom are whole pages apart
         strides = [(side, stride) for side, stride in strides if not is_symbolic(stride)]
     return {side for side, stride in strides if schedule.are_pages(stride)}
 

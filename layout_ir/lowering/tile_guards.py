@@ -188,6 +188,7 @@ class Guards:
     def _in_caches(self, schedule: Schedule, tiles: Callable[[Schedule], None]) -> None:
         """By the tiles for whole lines where they would be, if the destination began at one, and in its order."""
         whole = self._whole_lines(schedule) if schedule.narrows else None
+        schedule = replace(schedule, looks_for_pages=schedule.processor.unknown_tile_cycles > 0)
         if whole is None:
             self._by_rows(schedule, tiles)
             return
@@ -225,7 +226,7 @@ class Guards:
         page = PAGE_LINES * schedule.lanes
         products = page_products(self.box, self.tile, page, self.unknown.symbols)
         others = replace(schedule, may_be_pages=False)
-        if not schedule.narrows or not products or self._move(schedule) == self._move(others):
+        if not schedule.narrows or products is None or self._move(schedule) == self._move(others):
             tiles(others)
             return
         emit_where(

@@ -14,6 +14,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from layout_ir.backends.c import emit_c
+from layout_ir.backends.c_prelude import Prelude
 from layout_ir.errors import LayoutError
 
 Run = Callable[..., None]
@@ -108,6 +109,14 @@ def test_stores_to_known_lines_are_not_tested(lanes: int, flag: str | None, run:
     source, destination = buffers(np.uint8)
     run(ir, "f", source, destination, 0, 0, flags=() if flag is None or platform.machine() != "x86_64" else (flag,))
     assert destination.tolist() == source[:lanes].tolist() + [0xA5] * (128 - lanes)
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_headers_of_intrinsics_are_for_clang_alone(parts: bool) -> None:
+    """They take GCC longer to read than most kernels."""
+    included = re.findall("#include <(.*)>", Prelude(streams=True, parts=parts).text())
+    assert included == ["stddef.h", "stdint.h", "string.h", *(["immintrin.h"] if parts else [])]
+    assert ("__clang__)\n#include <immintrin.h>\n#endif" in Prelude(parts=parts).text()) == parts
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="expected an x86-64 processor's compiler")

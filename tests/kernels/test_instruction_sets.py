@@ -36,7 +36,7 @@ GUARD = 96
 """Elements in front of and behind a destination that nobody may write."""
 
 
-@pytest.mark.parametrize("level", NEEDED)  # of one text after the other, each of which is made once
+@pytest.mark.parametrize("level", NEEDED)  # one after the other, for which one worker makes a text once
 @pytest.mark.parametrize("variant", VECTOR_VARIANTS, ids=str)
 def test_every_level_of_x86_64(level: str, variant: Variant, tmp_path: Path) -> None:
     if platform.machine() != "x86_64":

@@ -140,5 +140,5 @@ def test_lanes_that_are_in_order_are_not_arranged_again():
         return gather(builder, final, goal, prepared)
 
     with patch.object(network_builder, "gather", counted):
-        assert find_network(transpose(18, 16, 18), (), 16) is not None
+        assert Search(Form(transpose(18, 16, 18), ()), 16, Reach(), 16).below(math.inf) is not None
     assert made == [20, 24]

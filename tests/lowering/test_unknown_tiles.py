@@ -86,7 +86,8 @@ def cached_tile_of(
     box = box.with_axis(PIXELS, Axis("c", AREA, step, distance, AREA))
     schedule = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), element_bytes, SMALL, SMALL)
     processor = replace(schedule.processor, **model)
-    schedule = replace(schedule, processor=processor, may_be_pages=are_pages, most_steps=most_steps)
+    schedule = replace(schedule, processor=processor, may_be_pages=are_pages, looks_for_pages=True)
+    schedule = replace(schedule, most_steps=most_steps)
     fitting = choose_tile(box, schedule.lanes, SMALL * N, schedule.segment)
     assert fitting is not None
     return cached_tile_of_unknown(box, fitting, schedule, SMALL * N).extents
@@ -133,7 +134,13 @@ def test_whole_lines_where_those_of_many_planes_belong_to_one_set(
 
 @pytest.mark.parametrize(
     ("channels", "element_bytes", "extents"),
-    [(72, 1, (1, 16, 32)), (100, 1, (1, 16, 32)), (64, 1, (1, 64, 32)), (100, 2, (1, 32, 16))],
+    [
+        (35, 1, (1, 16, 32)),
+        (72, 1, (1, 16, 32)),
+        (100, 1, (1, 16, 32)),
+        (64, 1, (1, 64, 32)),  # no channels twice, and no more instructions
+        (100, 2, (1, 32, 16)),  # those of halves would have 256 elements
+    ],
 )
 def test_large_tiles_of_halves_for_short_planes(channels: int, element_bytes: int, extents: tuple[int, ...]) -> None:
     for are_pages in (False, True):  # as short planes never are
@@ -156,10 +163,26 @@ def test_channels_moved_twice_weigh_more_where_pixels_are_as_well() -> None:
 
 
 def test_panels_are_filled_by_the_tiles_of_known_sizes() -> None:
-    """Bytes of 35 channels are moved 32 at a time, twice, by 192 shuffles; all at once they would take 347."""
+    """
+    Bytes of 35 channels are moved 32 at a time, twice: 64 pixels by 192 shuffles, or 32 in short images by 96.
+
+    All channels at once they would be moved by 347.
+    """
     module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 35, None, None), "i8")
     text = lower_to_c(module, Target(64, panels=True, processor=SAPPHIRE_RAPIDS))[1]
     bodies = re.findall(r"void (\w+)\(([^}]*?\n})", text)
     shuffles = {name: body.count("shufflevector(") for name, body in bodies}
     filling = {shuffles[name] for name in re.findall(r"(\w+)\(source, panel,", text)}
     assert filling == {96, 192}
+
+
+@pytest.mark.parametrize(
+    ("shape", "looks"),
+    [((None, 20, None, None), True), ((None, 35, None, None), False), ((None, 20, None, 4096), False)],
+    ids=["halves of many planes", "whole lines", "always pages"],
+)
+def test_a_kernel_looks_whether_planes_are_whole_pages(shape: tuple[int | None, ...], looks: bool) -> None:
+    module = reorder_module(layout("NHWC"), layout("NCHW"), shape, "i8")
+    text = lower_to_c(module, Target(64, processor=SAPPHIRE_RAPIDS))[1]
+    assert ("% 4096 == 0" in text) == looks
+    assert text.count("*(i8x64_unaligned *)&destination") >= 2 * 16  # whole lines of 16 planes, in large copies or not
