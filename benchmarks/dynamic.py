@@ -7,6 +7,7 @@ A ratio of 1 means that not knowing the sizes costs nothing; over 1, that the ke
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import statistics
 from collections.abc import Sequence
@@ -41,6 +42,14 @@ SIZES = {"in": 1 << 20, "out": 64 << 20}
 """Bytes of a tensor, in the caches and out of them."""
 
 EFFORT = Effort(rounds=15, sample_seconds=0.003, opponent_seconds=math.inf)
+
+
+def image(text: str) -> tuple[int, int]:
+    """Height and width that are written as `28x28`; raises `ValueError` for anything else."""
+    height, width = (int(extent) for extent in text.split("x"))
+    if min(height, width) < 1:
+        raise ValueError(text)
+    return height, width
 
 
 def compare(
@@ -85,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--size", choices=SIZES, action="append", help="in or out of the caches; both by default")
     parser.add_argument("--channels", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--image", type=image, action="append", help="height and width, as 28x28; eight by default")
     options = parser.parse_args(arguments)
     for name in ("channels", "threads"):
         if getattr(options, name) < 1:
@@ -93,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     set_threads(options.threads)
     ratios: list[float] = []
     for size in options.size or SIZES:
-        for (source, destination), (h, w) in ((pair, image) for pair in PAIRS for image in IMAGES):
+        for (source, destination), (h, w) in itertools.product(PAIRS, options.image or IMAGES):
             batch = max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
             shape = batch, channels, h, w
             samples = compare(source, destination, shape, options.dtype, options.threads, is_evicted=size == "out")

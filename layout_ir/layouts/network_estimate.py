@@ -132,8 +132,6 @@ def _copies(builder: Builder, values: Values, stages: Stages) -> list[Flags]:
 
 def exchanges(builder: Builder, columns: Columns) -> int:
     """Shuffles of the stages of some columns; those of pads are none."""
-    if not any(isinstance(value, Splat) for value in builder.values):
-        return sum(len(column) * len(stages) for column, stages in columns)
     return sum(
         int(flags.sum()) for column, stages in columns for flags in _copies(builder, np.array([column]), stages)[1:]
     )

@@ -96,9 +96,8 @@ def least_loads(rows: Sequence[Row], is_exchanged: bool) -> int:
     return 0 if is_exchanged else len({row[0][0] for row in rows} - {None})
 
 
-def vectors_read(reading: Reading, lanes: int) -> int:
-    """How many vectors a reading of rows takes; rows may share them."""
-    rows, _ = reading
+def vectors_read(rows: Sequence[Row], lanes: int) -> int:
+    """How many vectors it takes to read rows as they are; rows may share them."""
     starts = [start for start, _ in chunks(len(rows[0]), lanes)]
     return len({row[start][0] for row in rows for start in starts} - {None})
 

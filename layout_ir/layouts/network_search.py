@@ -126,25 +126,26 @@ class Search:
         if self._rotated is not None and self._rotated.cost < limit:
             best, limit = self._rotated, self._rotated.cost
         for rows, size in _groups(self.form.rows, self.lanes):
-            if goal.least_cost_of_loads(least_loads(rows, size == len(rows))) >= limit:
+            is_exchanged = size == len(rows)
+            if goal.least_cost_of_loads(least_loads(rows, is_exchanged)) >= limit:
                 continue
-            for reading in self._readings(rows, size, known):
+            for read, blends in self._readings(rows, is_exchanged, known):
                 if best is not None and best.cost <= self._good_enough:
                     return best
-                if goal.least_cost_of_loads(vectors_read(reading, self.lanes)) >= limit:
+                if goal.least_cost_of_loads(vectors_read(read, self.lanes)) >= limit:
                     continue
-                network = build_network(*reading, size, goal, limit)
+                network = build_network(read, blends, size, goal, limit)
                 if network is not None:
                     best, limit = network, network.cost
         return best
 
-    def _readings(self, rows: Sequence[Row], size: int, known: dict[int, list[Reading]]) -> Iterable[Reading]:
+    def _readings(self, rows: Sequence[Row], is_exchanged: bool, known: dict[int, list[Reading]]) -> Iterable[Reading]:
         """
-        The ways to read rows that are exchanged in groups of a size, best first.
+        The ways to read rows, which are exchanged all together or in smaller groups; best first.
 
-        `known`: by the number of rows those that are the same for all sizes, as rows are not exchanged all together.
+        `known`: those for smaller groups, the same for all sizes, by the number of rows.
         """
-        if size == len(rows):
+        if is_exchanged:
             return readings(rows, self.lanes, self.reach, is_exchanged=True)
         if len(rows) not in known:
             known[len(rows)] = list(readings(rows, self.lanes, self.reach, is_exchanged=False))

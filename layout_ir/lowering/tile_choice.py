@@ -183,6 +183,8 @@ def fastest_tile(box: Box, schedule: Schedule, choose: Callable[..., Tile | None
     if schedule.register_lanes or not any(is_symbolic(axis.extent) for axis in box.axes):
         return tile
     other = choose(weighs_as_known=True)
+    if tile == other:  # as mostly
+        return tile
     found = [one for one in (tile, other) if one is not None and not loose_pads(box, one)]
     return min(found, key=lambda one: cached_cycles(box, one, schedule), default=tile)
 

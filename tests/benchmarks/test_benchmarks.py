@@ -202,3 +202,12 @@ def test_kernels_for_unknown_sizes_are_compared(monkeypatch: pytest.MonkeyPatch,
         "NCHW -> NHWC, 83x8x7x7 f32",
     ]
     assert end.startswith("geometric mean ")
+    dynamic.main(["--channels", "8", "--size", "in", "--image", "3x5"])
+    assert capsys.readouterr().out.startswith("NCHW -> NHWC, 136x8x3x5 f32 ")
+
+
+@pytest.mark.parametrize("image", ["28", "0x4", "3x4x5", "axb"])
+def test_an_image_is_a_height_and_a_width(image: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        dynamic.main(["--image", image])
+    assert f"argument --image: invalid image value: '{image}'" in capsys.readouterr().err

@@ -123,11 +123,11 @@ def test_of_equal_networks_the_first_is_found_whatever_is_made_first(tile: tuple
 def test_vectors_that_are_read_are_counted_before_any_is_made(tile: tuple[int, ...], reach: Reach):
     rows = transpose(*tile)
     for is_exchanged in (False, True):
-        for read, blends in readings(rows, LANES, reach, is_exchanged):
+        for read, _ in readings(rows, LANES, reach, is_exchanged):
             base = Builder([], [])
             load(base, read, LANES)
             made = {value for value in base.values if isinstance(value, Load)}
-            assert vectors_read((read, blends), LANES) == len(made)
+            assert vectors_read(read, LANES) == len(made)
             assert least_loads(rows, is_exchanged) <= len(made)
 
 

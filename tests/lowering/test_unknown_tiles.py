@@ -85,9 +85,13 @@ def cached_tile_of(
     step, distance = (1, channels) if from_planes else (channels, 1)
     box = box.with_axis(PIXELS, Axis("c", AREA, step, distance, AREA))
     schedule = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), element_bytes, SMALL, SMALL)
-    processor = replace(schedule.processor, **model)
-    schedule = replace(schedule, processor=processor, may_be_pages=are_pages, looks_for_pages=True)
-    schedule = replace(schedule, most_steps=most_steps)
+    schedule = replace(
+        schedule,
+        processor=replace(schedule.processor, **model),
+        may_be_pages=are_pages,
+        looks_for_pages=True,
+        most_steps=most_steps,
+    )
     fitting = choose_tile(box, schedule.lanes, SMALL * N, schedule.segment)
     assert fitting is not None
     return cached_tile_of_unknown(box, fitting, schedule, SMALL * N).extents
@@ -143,7 +147,7 @@ def test_whole_lines_where_those_of_many_planes_belong_to_one_set(
     ],
 )
 def test_large_tiles_of_halves_for_short_planes(channels: int, element_bytes: int, extents: tuple[int, ...]) -> None:
-    for are_pages in (False, True):  # as short planes never are
+    for are_pages in (False, True):  # as short planes seldom are
         assert cached_tile_of(channels, element_bytes, are_pages=are_pages, most_steps=32 // element_bytes) == extents
 
 
