@@ -89,6 +89,24 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "destination", "shape", "expected"),
+    [
+        ("onednn:nchw", "onednn:nChw16c", (1, 64, 56, 60), {256}),  # no need to be far ahead in a sequence of lines
+        ("onednn:nhwc", "onednn:nchw", (129, 56, 8, 8), {15 * 64 + 32}),  # behind all the rows of a tile
+        ("onednn:nhwc", "onednn:nchw", (1, 64, 56, 60), {32}),  # rows of 64 planes, two lines each
+        ("onednn:nchw", "onednn:nhwc", (1, 100, 32, 32), {8 * 100 + 16}),  # which need not begin at lines
+        # the rest of the channels; of whole blocks the same part of the next image, unless it is another thread's
+        ("onednn:aCBde16c16b", "onednn:aBdec16b", (4, 33, 16, 5, 5), {256}),
+        ("onednn:aCBde16c16b", "onednn:aBdec16b", (40, 33, 16, 5, 5), {256, 19200}),
+    ],
+)
+def test_threads_ask_for_lines_of_their_own(source: str, destination: str, shape: tuple[int, ...], expected: set[int]):
+    module = reorder_module(layout(source), layout(destination), shape, "f32")
+    text = explain_module(Context(), module, Target(vector_bytes=64, threads=True, team=2, processor=SAPPHIRE_RAPIDS))
+    assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
+
+
 @pytest.mark.parametrize("source", ["NHWC", "onednn:nChw16c"])
 def test_planes_of_any_size_are_asked_for_in_the_caches(source: str):
     """Most planes do not compete, though one of unknown size may. Small ones follow each other soon."""
