@@ -22,7 +22,7 @@ from layout_ir.lowering.line_sequences import (
     trips_of,
     walked,
 )
-from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_level import LoopLevel, undivided
 from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
 
@@ -68,7 +68,7 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
         return _parts_ahead(box, tile, levels, schedule)
     if box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes:
         return 0
-    ahead = _ahead_in_caches(box, tile, levels, schedule)
+    ahead = _ahead_in_caches(box, tile, undivided(levels), schedule)
     return 0 if schedule.threads and _reaches_other_threads(box, levels, ahead, schedule) else ahead
 
 
@@ -132,6 +132,7 @@ def rows_written_together(box: Box, tile: Tile, levels: Sequence[LoopLevel]) -> 
 
     They follow each other; 0 where they do not. Short ones are one sequence of lines, written in an order of its own.
     """
+    levels = undivided(levels)
     lengths = {axis.extent: i for i, axis in enumerate(box.axes) if axis.destination_stride == 1}
     for i, (axis, steps) in enumerate(zip(box.axes, tile.extents, strict=True)):
         along = lengths.get(axis.destination_stride)

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.lowering.next_rows import NextRows
+
+
+@dataclass(frozen=True)
+class WholeLines:
+    """
+    How a kernel shortens the steps of a loop that threads share, if the numbers it is called with let it.
+
+    Steps of a length that is whole lines for any numbers may be too few for all threads: those that are for these
+    numbers are as good, and steps of one element if there are too few of those as well.
+    """
+
+    lanes: int
+    """Elements of a line of the destination."""
+    enough: int
+    """Steps from which on there are enough for all threads."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +64,21 @@ class LoopLevel:
     rows: NextRows | None = None
     """The rows that the tiles inside ask for together, instead."""
     is_parallel: bool = False
+    lines: WholeLines | None = None
+    """How steps of the parallel loop are shortened; None: never."""
     whole_from: int = 0
     """Trips of the parallel loops around this one from which on it is not cut into steps; 0: it is always."""
 
     def behind(self, count: int) -> LoopLevel:
         """The same loop around a tile of a box that has so many axes in front."""
         return replace(self, axis=self.axis + count, rows=None if self.rows is None else self.rows.behind(count))
+
+
+def undivided(levels: Sequence[LoopLevel]) -> list[LoopLevel]:
+    """Loops as they are where threads have enough of the outermost: not cut into parts that are as long as needed."""
+    as_needed = {level.axis: level.step for level in levels if level.lines or level.whole_from}
+    return [
+        replace(level, inside=None) if level.inside == as_needed.get(level.axis, 0) else level
+        for level in levels
+        if not level.lines and not level.whole_from
+    ]

@@ -11,7 +11,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.thread_shares import EVEN, evenness
 from layout_ir.layouts.tile import Tile
-from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.loop_level import LoopLevel, WholeLines
 from layout_ir.lowering.schedule import Schedule
 
 THREAD_PARTS = 32
@@ -22,6 +22,9 @@ UNKNOWN_PARTS = 4
 
 STEPS_EACH = 4
 """Steps for each thread from which on they share a loop evenly enough."""
+
+LEAST_EACH = 2
+"""Parts of whole lines for each thread below which threads share lines where their parts meet, but work evenly."""
 
 SHARED_LINES = 128
 """
@@ -73,7 +76,8 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
     where it is too short for so many threads, the parts of several as one.
 
     Its steps are grouped so that a line belongs to one group: threads that write parts of one line take it from each
-    other again and again. Inside of a group the loops keep their order.
+    other again and again. Inside of a group the loops keep their order. Where no loop has two such groups, threads
+    share the steps of one that has them far apart: a line for two of them where their parts meet, not one in each row.
     """
     loops = _Loops(box, tile, schedule, levels)
     wanted = loops.roomy or loops.apart or loops.farthest[:1]
@@ -81,12 +85,12 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
         lengths = {position: loops.usual_part(position).length for position in loops.outer}
         return _shared_as_needed(box, schedule, levels, lengths, wanted)
     chosen = loops.chosen
-    share = 1 / schedule.threads if chosen is None else loops.shares[chosen]
+    share = max((loops.evenness(*one) for one in chosen.items()), default=1 / schedule.threads)
     if share < EVEN_LOOP:
         parts, share_of_several = loops.several()
         if share_of_several >= WORTH_SEVERAL * share:
             return _shared(levels, parts)
-    return levels if chosen is None else _shared(levels, {chosen: loops.parts[chosen]})
+    return _shared(levels, chosen)
 
 
 @dataclass(frozen=True)
@@ -132,18 +136,12 @@ class _Loops:
         return {position: self._part(position) for position in self.outer}
 
     @cached_property
-    def shares(self) -> dict[int, float]:
-        """How evenly threads share each of them alone."""
-        return {position: self._evenness(position, part) for position, part in self.parts.items()}
-
-    @cached_property
-    def chosen(self) -> int | None:
-        """The one that threads share if it is one; None where all are too short."""
-        chosen = self._first([*self.roomy, *self.apart], 2)
-        chosen = self._first(self.farthest, 2) if chosen is None else chosen
-        if chosen is None or self._crowds(chosen):
-            uneven = self._first(self.roomy, LEAST_PARTS)
-            chosen = chosen if uneven is None else uneven
+    def chosen(self) -> dict[int, Share]:
+        """The one that threads share if it is one, and its parts; none where all are too short."""
+        chosen = self._first([*self.roomy, *self.apart], 2, self.parts)
+        chosen = chosen or self._first(self.farthest, 2, {i: self._part_that_meets(i) for i in self.outer})
+        if not chosen or any(self._crowds(position) for position in chosen):
+            chosen = self._first(self.roomy, LEAST_PARTS, self.parts) or chosen
         return chosen
 
     def several(self) -> tuple[dict[int, Share], float]:
@@ -165,22 +163,30 @@ class _Loops:
     def usual_part(self, position: int) -> Share:
         """What a thread takes of a loop at once that has no longer last part."""
         parts = [part for part in self.candidates[position] if not part.longer]
-        evenness_of = partial(self._evenness, position)
+        evenness_of = partial(self.evenness, position)
         return next((part for part in parts if evenness_of(part) >= EVEN_PARTS), max(parts, key=evenness_of))
 
     def _part(self, position: int) -> Share:
         usual = self.usual_part(position)
-        best = max(self.candidates[position], key=partial(self._evenness, position))
-        return best if self._evenness(position, best) >= WORTH_SEVERAL * self._evenness(position, usual) else usual
+        best = max(self.candidates[position], key=partial(self.evenness, position))
+        return best if self.evenness(position, best) >= WORTH_SEVERAL * self.evenness(position, usual) else usual
 
-    def _first(self, candidates: Sequence[int], least: float) -> int | None:
+    def _part_that_meets(self, position: int) -> Share:
+        """What a thread takes of a loop if none keeps lines apart: one of its steps, if too few are whole lines."""
+        part, one = self.parts[position], Share(1)
+        is_even = self.levels[position].step == 1 and self.evenness(position, one) >= EVEN
+        return one if is_even and self.extent(position) < 2 * part.length else part
+
+    def _first(self, candidates: Sequence[int], least: float, parts: Mapping[int, Share]) -> dict[int, Share]:
         """The first loop that has so many parts and is shared evenly, or else the one that is shared most evenly."""
-        whole = [i for i in candidates if self.extent(i) >= least * self.parts[i].length]
-        return next(
-            (i for i in whole if self.shares[i] >= EVEN_LOOP), max(whole, key=self.shares.__getitem__, default=None)
-        )
+        whole = {i: parts[i] for i in candidates if self.extent(i) >= least * parts[i].length}
+        shares = {i: self.evenness(i, part) for i, part in whole.items()}
+        best = max(whole, key=shares.__getitem__, default=None)
+        first = next((i for i in whole if shares[i] >= EVEN_LOOP), best)
+        return {} if first is None else {first: whole[first]}
 
-    def _evenness(self, position: int, part: Share) -> float:
+    def evenness(self, position: int, part: Share) -> float:
+        """How evenly threads share a loop in such parts; an unknown one is taken for evenly shared."""
         extent = self.extent(position)
         return 1 if is_symbolic(extent) else part.evenness(extent, self.schedule.threads)
 
@@ -202,8 +208,16 @@ def _shared_as_needed(
         is_long = position > 0 and is_symbolic(box.axes[levels[position].axis].extent)
         return lengths[position] * (UNKNOWN_PARTS if is_long else 1)
 
+    def stretch(position: int) -> int:
+        """Elements of either side between the beginnings of two parts, at least: of few, threads use the same pages."""
+        axis = box.axes[levels[position].axis]
+        return length_of(position) * min(axis.source_stride, axis.destination_stride)
+
     first, *others = [*apart, *(position for position in lengths if position not in apart)]
+    others.sort(key=stretch, reverse=True)
     result = _shared(levels, {first: Share(length_of(first))})
+    if levels[first].step == 1 < result[0].step:
+        result[0] = replace(result[0], lines=WholeLines(schedule.lanes, LEAST_EACH * schedule.threads))
     count = 1
     for position in others:
         level, extent, length = levels[position], box.axes[levels[position].axis].extent, length_of(position)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from xdsl.context import Context
@@ -25,6 +27,7 @@ SIZES = ((100, 0), (0, 5), (1, 1), (1, 70), (3, 500), (40, 3), (9, 129))
         ("onednn:abcd", "onednn:acbd", (None, 64, None, 32), "f32"),
         ("onednn:abc", "onednn:acb", (None, 64, None), "f32"),
         ("onednn:acb", "onednn:abc", (None, 64, None), "i8"),
+        ("onednn:acb", "onednn:abc", (None, 35, None), "i8"),
         ("onednn:abc", "onednn:aBc16b", (None, 35, None), "i8"),
         ("onednn:aBc16b", "onednn:abc", (None, 64, None), "f16"),
     ],
@@ -61,3 +64,28 @@ def test_parts_of_other_loops_are_shared_where_the_first_has_few_steps(team: int
     assert f"loops over {loops}" in explain_module(Context(), module, target)
     _, text = lower_to_c(module, target)
     assert ("omp parallel for collapse(3)" in text) == (team > 0)
+
+
+def test_parts_are_as_few_images_as_are_whole_lines() -> None:
+    """64 images of 35 channels are whole lines for any height and width, fewer for most; 1 where too few parts are."""
+    module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (None, 35, None, None), li.element_type("i8"))
+    target = Target(64, threads=True, team=8)
+    assert "a by 64 (parallel, by 1 where there would be fewer than 16 trips)" in explain_module(
+        Context(), module, target
+    )
+    _, text = lower_to_c(module, target)
+    shortest = re.search(r"(v_\d+) = 35 \* h_w % 64 == 0 \? 1 : v_\d+;|(v_\d+) = h_w_x35 % 64 == 0 \? 1 : v_\d+;", text)
+    assert shortest is not None
+    length = next(name for name in shortest.groups() if name)
+    assert re.search(rf"\(n \+ {length} - 1\) / {length} >= 16 \? {length} : 1;", text)
+
+
+def test_threads_ask_for_the_destination_as_one_does() -> None:
+    """Loops that are cut only where threads need it are long."""
+    module = reorder_module(
+        li.layout("onednn:nChw16c"), li.layout("NCHW"), (None, 64, None, None), li.element_type("f32")
+    )
+    alone, shared = (lower_to_c(module, Target(64, threads=team > 0, team=max(team, 1)))[1] for team in (0, 2))
+    ahead = re.search(r"h_w_x16 <= \d+ \? \d+ : \d+;", alone)
+    assert ahead is not None
+    assert re.search(r"h_w_x16 <= \d+ \? \d+ : \d+;", shared)

@@ -120,6 +120,16 @@ def test_threads_share_no_line(box: Box, threads: int):
     assert sum(map(len, lines)) == len(set().union(*lines))
 
 
+@pytest.mark.parametrize("threads, alone", [(2, True), (16, False)])
+def test_threads_meet_in_few_lines_where_no_loop_keeps_them_apart(threads: int, alone: bool):
+    """Of 21 images of 35 x 1369 elements 16 are whole lines; each of their rows would be cut within one."""
+    box = images(21, 35, 1369)
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    shared, _ = shared_and_inner(loop_levels(box, tile, Schedule(LANES, threads=threads)))
+    assert ([(box.axes[level.axis].name, level.step) for level in shared] == [("n", 1)]) == alone
+
+
 def test_a_short_loop_is_not_shared():
     box = transpose(16, 17)
     tile = choose_tile(box, LANES, box.elements)
