@@ -13,6 +13,7 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
+from layout_ir.lowering.whole_units import are_multiples
 
 
 @contextmanager
@@ -24,9 +25,10 @@ def level_loops(
     shared = list(itertools.takewhile(lambda level: level.is_parallel, levels))
     with ExitStack() as loops:
         parts: dict[int, SSAValue] = {}
-        if len(shared) > 1 or any(level.lines for level in shared):
+        depends = any(level.is_as_needed for level in shared)
+        if len(shared) > 1 or depends:
             lengths = _lengths_of_parts(builder, box, shared)
-            parts = lengths if any(level.whole_from or level.lines for level in shared) else {}
+            parts = lengths if depends else {}
             axes = [box.axes[level.axis] for level in shared]
             names = [axis.name for axis in axes]
             ends = [_end(builder, axis, level) for axis, level in zip(axes, shared, strict=True)]
@@ -50,7 +52,7 @@ def part_loop(
 
 
 def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel]) -> dict[int, SSAValue]:
-    """What each of several parallel loops takes of its axis at a time: all if those before it have enough trips."""
+    """What each parallel loop takes of its axis at a time: all if those before it have enough trips."""
     lengths: dict[int, SSAValue] = {}
     trips: SSAValue | None = None
     for level in shared:
@@ -63,30 +65,23 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
             length = builder.select(is_enough, whole, length)
         lengths[level.axis] = length
         if level is not shared[-1]:
-            own = builder.trips(axis.extent, level.step) if level.lines is None else _trips(builder, axis, length)
+            own = builder.trips(axis.extent, level.step if level.lines is None else length)
             trips = own if trips is None else builder.insert(arith.MuliOp(trips, own)).results[0]
     return lengths
 
 
 def _length_in_lines(builder: LoopBuilder, axis: Axis, level: LoopLevel) -> SSAValue:
-    """How much of its axis a loop takes at a time: the shortest part that is whole lines, if all threads have some."""
+    """How much of its axis a loop takes at a time: the shortest part in whole lines, if all threads have some."""
     length = builder.constant(level.step)
     if level.lines is None:
         return length
-    shorter, lanes = level.step // 2, builder.constant(level.lines.lanes)
+    shorter = level.step // 2
     while is_symbolic(axis.destination_stride) and shorter > 0:
-        rest = builder.insert(arith.RemUIOp(builder.constant(shorter * axis.destination_stride), lanes)).results[0]
-        is_whole = builder.compare(rest, "eq", builder.constant(0))
+        (is_whole,) = are_multiples(builder, [shorter * axis.destination_stride], level.lines.lanes)
         length = builder.select(is_whole, builder.constant(shorter), length)
         shorter //= 2
-    is_enough = builder.compare(_trips(builder, axis, length), "uge", builder.constant(level.lines.enough))
+    is_enough = builder.compare(builder.trips(axis.extent, length), "uge", builder.constant(level.lines.enough))
     return builder.select(is_enough, length, builder.constant(1))
-
-
-def _trips(builder: LoopBuilder, axis: Axis, length: SSAValue) -> SSAValue:
-    """How many parts of a length, which need not be constant, an axis has."""
-    last = builder.place([(builder.constant(axis.extent), 1), (length, 1)], -1)
-    return builder.insert(arith.DivUIOp(last, length)).results[0]
 
 
 @contextmanager

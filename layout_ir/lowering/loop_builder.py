@@ -193,8 +193,11 @@ class LoopBuilder:
         """Whether a condition does not hold."""
         return self.compare(condition, "eq", self.insert(arith.ConstantOp.from_int_and_width(0, 1)).result)
 
-    def trips(self, extent: int, step: int) -> SSAValue:
-        """How many steps of so many elements an extent takes, the last of which may be short."""
+    def trips(self, extent: int, step: int | SSAValue) -> SSAValue:
+        """How many steps of so many elements, maybe only known at run time, an extent takes; the last may be short."""
+        if isinstance(step, SSAValue):
+            last = self.place([(self.constant(extent), 1), (step, 1)], -1)
+            return self.insert(arith.DivUIOp(last, step)).results[0]
         if not is_symbolic(extent):
             return self.constant(-(-extent // step))
         if step == 1:

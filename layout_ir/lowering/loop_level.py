@@ -69,6 +69,11 @@ class LoopLevel:
     whole_from: int = 0
     """Trips of the parallel loops around this one from which on it is not cut into steps; 0: it is always."""
 
+    @property
+    def is_as_needed(self) -> bool:
+        """Whether only a kernel that runs knows how long the steps are that threads take."""
+        return self.lines is not None or self.whole_from > 0
+
     def behind(self, count: int) -> LoopLevel:
         """The same loop around a tile of a box that has so many axes in front."""
         return replace(self, axis=self.axis + count, rows=None if self.rows is None else self.rows.behind(count))
@@ -76,9 +81,9 @@ class LoopLevel:
 
 def undivided(levels: Sequence[LoopLevel]) -> list[LoopLevel]:
     """Loops as they are where threads have enough of the outermost: not cut into parts that are as long as needed."""
-    as_needed = {level.axis: level.step for level in levels if level.lines or level.whole_from}
+    as_needed = {level.axis: level.step for level in levels if level.is_as_needed}
     return [
         replace(level, inside=None) if level.inside == as_needed.get(level.axis, 0) else level
         for level in levels
-        if not level.lines and not level.whole_from
+        if not level.is_as_needed
     ]
