@@ -69,7 +69,7 @@ def destination_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedul
     if box.cells * LINE_BYTES < NEAR_BYTES * schedule.lanes:
         return 0
     ahead = _ahead_in_caches(box, tile, undivided(levels), schedule)
-    return 0 if schedule.threads and _reaches_other_threads(box, levels, ahead, schedule) else ahead
+    return 0 if schedule.threads > 1 and _reaches_other_threads(box, levels, ahead, schedule) else ahead
 
 
 def _ahead_in_caches(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
@@ -240,7 +240,7 @@ def _written_forward(
             if len(parts) == 1 and not near:
                 near = max(-(-longest(parts) // lanes), CACHED_LINES_AHEAD) * lanes
             if len(sequences) == 1 and not waiting and longest(sequences) >= FORWARD_DISTANCES * ahead:
-                return (min(near, ahead) if schedule.threads else ahead) if following is level else 0
+                return (min(near, ahead) if schedule.threads > 1 else ahead) if following is level else 0
             parts, _ = joined(sequences, lanes)
             if len(parts) < len(sequences) and longest(parts) > most:
                 return 0

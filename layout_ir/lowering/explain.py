@@ -249,7 +249,7 @@ def _level(box: Box, level: LoopLevel) -> str:
         traits.append(f"asking for the rows of the next {box.axes[level.rows.following[-1]].name}")
     if level.is_parallel:
         fewer = f" where there are fewer than {level.whole_from} trips around it" if level.whole_from else ""
-        shorter = f", by 1 where there would be fewer than {level.lines.enough} trips" if level.lines else ""
+        shorter = f", by as few as are whole lines, or 1 for {level.lines.enough} trips" if level.lines else ""
         traits.append(f"parallel{fewer}{shorter}")
         traits += [f"the last part {level.longer} longer"] if level.longer else []
     return f"{box.axes[level.axis].name} by {level.step}{inside}" + (f" ({', '.join(traits)})" if traits else "")

@@ -18,7 +18,7 @@ class WholeLines:
     """
 
     lanes: int
-    """Elements of a line of the destination."""
+    """Elements of a vector, which is taken for a line; it may be half of one."""
     enough: int
     """Steps from which on there are enough for all threads."""
 
@@ -80,7 +80,12 @@ class LoopLevel:
 
 
 def undivided(levels: Sequence[LoopLevel]) -> list[LoopLevel]:
-    """Loops as they are where threads have enough of the outermost: not cut into parts that are as long as needed."""
+    """
+    Loops as they are where threads have enough of the outermost: not cut into parts that are as long as needed.
+
+    Nor are further ones cut, in blocks as long as such a part: with those distances 11 copies between NCHW and NHWC are
+    1.06 times as fast with two threads on Emerald Rapids.
+    """
     as_needed = {level.axis: level.step for level in levels if level.is_as_needed}
     return [
         replace(level, inside=None) if level.inside == as_needed.get(level.axis, 0) else level

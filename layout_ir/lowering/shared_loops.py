@@ -201,7 +201,8 @@ def _shared_as_needed(
     Loops of unknown length of which threads share the first, and parts of the others if that has too few steps.
 
     `lengths`: of the parts of each loop, by its position. `apart`: those that had better be shared, which are cut
-    as soon as the steps of the others are not many for each thread; any other loop only if some have no step at all.
+    as soon as the steps of those before are not many for each thread; any other loop only if some have no step at all.
+    Whichever they are, those come first whose parts are the longest stretches of both sides.
     """
 
     def length_of(position: int) -> int:
@@ -209,7 +210,11 @@ def _shared_as_needed(
         return lengths[position] * (UNKNOWN_PARTS if is_long else 1)
 
     def stretch(position: int) -> int:
-        """Elements of either side between the beginnings of two parts, at least: of few, threads use the same pages."""
+        """
+        Elements between the beginnings of two parts on the side where those are fewer: of few, threads use one page.
+
+        Unknown ones are taken for many.
+        """
         axis = box.axes[levels[position].axis]
         return length_of(position) * min(axis.source_stride, axis.destination_stride)
 

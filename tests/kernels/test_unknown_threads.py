@@ -16,8 +16,8 @@ from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 from layout_ir.runtime.sized_kernel import SizedKernel
 
-SIZES = ((100, 0), (0, 5), (1, 1), (1, 70), (3, 500), (40, 3), (9, 129))
-"""Of two extents: no elements, too few steps for every thread of one loop, and enough."""
+SIZES = ((100, 0), (0, 5), (1, 1), (1, 70), (3, 500), (40, 3), (9, 129), (41, 32), (57, 16))
+"""Of two extents: no elements, too few steps for every thread of one loop, and enough; with a short last part."""
 
 
 @pytest.mark.usefixtures("quick_compiler")
@@ -71,7 +71,7 @@ def test_parts_are_as_few_images_as_are_whole_lines() -> None:
     """64 images of 35 channels are whole lines for any height and width, fewer for most; 1 where too few parts are."""
     module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (None, 35, None, None), li.element_type("i8"))
     target = Target(64, threads=True, team=8)
-    assert "a by 64 (parallel, by 1 where there would be fewer than 16 trips)" in explain_module(
+    assert "a by 64 (parallel, by as few as are whole lines, or 1 for 16 trips)" in explain_module(
         Context(), module, target
     )
     _, text = lower_to_c(module, target)
@@ -81,11 +81,24 @@ def test_parts_are_as_few_images_as_are_whole_lines() -> None:
     assert re.search(rf"\(n \+ {length} - 1\) / {length} >= 16 \? {length} : 1;", text)
 
 
-def test_threads_ask_for_the_destination_as_one_does() -> None:
-    """Loops that are cut only where threads need it are long."""
+def test_threads_ask_for_the_destination_where_one_does() -> None:
+    """Loops that are cut only where threads need it are long; a single thread of several asks as one alone."""
     module = reorder_module(
         li.layout("onednn:nChw16c"), li.layout("NCHW"), (None, 35, None, None), li.element_type("i8")
     )
-    for target in (Target(64, processor=SAPPHIRE_RAPIDS), Target(64, threads=True, processor=SAPPHIRE_RAPIDS)):
-        _, text = lower_to_c(module, target)
-        assert re.search(r"h_w_x16 <= \d+ \? \d+ : \d+;", text)
+    alone, one, two = (
+        lower_to_c(module, Target(64, threads=team > 0, team=max(team, 1), processor=SAPPHIRE_RAPIDS))[1]
+        for team in (0, 1, 2)
+    )
+    distances = re.findall(r"h_w_x16 <= \d+ \? \d+ : \d+;", alone)
+    assert distances
+    for text in (one, two):
+        assert re.findall(r"h_w_x16 <= \d+ \? \d+ : \d+;", text) == distances
+        assert text.count("__builtin_prefetch(&destination") == alone.count("__builtin_prefetch(&destination")
+
+
+@pytest.mark.parametrize("team, asked", [(0, 1280), (1, 1280), (2, 256)])
+def test_a_team_of_one_asks_as_far_ahead_as_no_team(team: int, asked: int) -> None:
+    module = reorder_module(li.layout("NCHW"), li.layout("onednn:nChw16c"), (1, 64, 56, 60), li.element_type("f32"))
+    target = Target(64, threads=team > 0, team=max(team, 1), processor=SAPPHIRE_RAPIDS)
+    assert f"asks for the destination {asked} elements ahead" in explain_module(Context(), module, target)

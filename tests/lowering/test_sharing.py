@@ -120,14 +120,35 @@ def test_threads_share_no_line(box: Box, threads: int):
     assert sum(map(len, lines)) == len(set().union(*lines))
 
 
-@pytest.mark.parametrize("threads, alone", [(2, True), (16, False)])
-def test_threads_meet_in_few_lines_where_no_loop_keeps_them_apart(threads: int, alone: bool):
-    """Of 21 images of 35 x 1369 elements 16 are whole lines; each of their rows would be cut within one."""
-    box = images(21, 35, 1369)
+@pytest.mark.parametrize(
+    ("box", "threads", "expected"),
+    [
+        (images(21, 35, 1369), 2, ("n", 1)),
+        (images(21, 35, 1369), 16, ("p", 32)),  # 21 images are too few to be even
+        (images(21, 5, 333), 2, ("n", 1)),
+        (images(21, 3, 99), 2, ("n", 1)),
+    ],
+    ids=str,
+)
+def test_threads_meet_in_few_lines_where_no_loop_keeps_them_apart(box: Box, threads: int, expected: tuple[str, int]):
+    """Of 21 images of odd sizes 16 are whole lines; each of their rows would be cut within one."""
     tile = choose_tile(box, LANES, box.elements)
     assert tile is not None
     shared, _ = shared_and_inner(loop_levels(box, tile, Schedule(LANES, threads=threads)))
-    assert ([(box.axes[level.axis].name, level.step) for level in shared] == [("n", 1)]) == alone
+    assert [(box.axes[level.axis].name, level.step) for level in shared] == [expected]
+
+
+def test_threads_that_meet_write_no_cell_of_another():
+    box = images(21, 3, 99)
+    tile = choose_tile(box, LANES, box.elements)
+    assert tile is not None
+    (shared,), inner = shared_and_inner(loop_levels(box, tile, Schedule(LANES, threads=2)))
+    starting = starts(box.axes[shared.axis], shared, None)
+    parts = [written(box, tile, inner, {shared.axis: start}) for start in starting]
+    assert sum(map(len, parts)) == box.cells == len(set().union(*parts))
+    halves = [set().union(*parts[:11]), set().union(*parts[11:])]
+    first, second = ({cell // LANES for cell in half} for half in halves)
+    assert len(first & second) <= 1
 
 
 def test_a_short_loop_is_not_shared():
