@@ -27,6 +27,16 @@ ROWS_GATHERED = 8
 ENOUGH = 4
 """Vector instructions, for every vector of the destination, up to which no other loads are tried."""
 
+LIKELY_SIZES = 16, 8, 32, 64, 4
+"""
+Groups in which rows are exchanged when their number is no power of two, the one that mostly is the best first.
+
+Others are left early then.
+"""
+
+TOLERATED_REPEATS = 1.25
+"""Rows that groups take, the last of which overlaps its neighbour, for each that there is: those of more come later."""
+
 NETWORKS_REMEMBERED = 64
 """Those of a kernel: the offsets of a large tile are a megabyte."""
 
@@ -196,7 +206,8 @@ def _group_sizes(rows: Sequence[Row], lanes: int) -> list[int]:
         return ([count] if count <= lanes else []) + ([1] if 1 < count <= ROWS_GATHERED else [])
     if count <= ROWS_GATHERED:
         return [1]
-    sizes = [size for size in (1 << bit for bit in range(2, 7)) if size <= min(count, lanes)]
+    sizes = [size for size in LIKELY_SIZES if size <= min(count, lanes)]
+    sizes.sort(key=lambda size: max(-(-count // size) * size, TOLERATED_REPEATS * count))
     takes_few = count <= 2 * ROWS_GATHERED and all(2 * len(row) >= lanes and _stays_whole(row) for row in rows)
     return [1, *sizes] if takes_few else sizes
 

@@ -223,8 +223,8 @@ def _runs_and_rows(
             (4 * lanes, False, False),
             (2 * lanes, False, False),
         ):
-            if is_most and vectors.in_caches:
-                continue
+            if (is_most and vectors.in_caches) or (are_shortened and target not in (lanes, 8 * lanes)):
+                continue  # other rows are hardly ever the best of shortened runs
             rows = destination_rows(box.axes, of_line, max(target, 1), split_odd, is_most)
             run = within_limit(box.axes, of_line, rows) if are_shortened else of_line
             if (run, rows) in tried or (are_shortened and run == of_line):

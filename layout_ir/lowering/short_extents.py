@@ -6,6 +6,7 @@ No tile fits into so short an extent, or none so well; where its length is known
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,9 +21,12 @@ from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 
-LENGTHS = 1, 2, 4, 9
+LENGTHS = 1, 2, 4
+"""Steps of one dim that have loops of their own. Others are rare, and each takes its time to compile."""
+
+AREAS = *LENGTHS, 9
 """
-Steps that have loops of their own: images of up to 3 x 3. Others are rare, and each takes its time to compile.
+The same of several dims: images of up to 3 x 3.
 
 On Granite Rapids images of 3 x 3 are 1.1 to 3.5 times as fast so in the caches, most of them 1.6 times and more.
 """
@@ -50,6 +54,12 @@ def short_extent(box: Box, tile: Tile) -> int | None:
         if is_symbolic(axis.extent) and steps > 1
     ]
     return needed[0] if len(needed) == 1 and len(unknown) == 2 else None
+
+
+def own_lengths(extent: int, symbols: Symbols) -> Sequence[int]:
+    """The lengths of an unknown extent that have loops of their own."""
+    has_several_dims = any(len(product) > 1 for product, _ in symbols.polynomial(extent))
+    return AREAS if has_several_dims else LENGTHS
 
 
 def short_boxes(
@@ -85,6 +95,16 @@ def emit_by_length(
     first, *others = boxes
     is_so_long = builder.compare(builder.constant(extent), "eq", builder.constant(first.length))
     builder.choose(is_so_long, lambda: emit(first), lambda: emit_by_length(builder, extent, others, emit, longer))
+
+
+def with_short_loops_outside(box: Box) -> Box:
+    """A linear box with a last axis of unknown length outside of known ones, which are longer where no tile fits."""
+    *others, last = box.axes
+    known = len(list(itertools.takewhile(lambda axis: not is_symbolic(axis.extent), reversed(others))))
+    at = max(len(others) - known, 1)  # the first one is what threads share
+    if not is_symbolic(last.extent) or at >= len(others):
+        return box
+    return replace(box, axes=(*others[:at], last, *others[at:]))
 
 
 def _with_numbers(box: Box, known: Callable[[int], int]) -> Box:

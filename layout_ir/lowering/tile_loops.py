@@ -22,7 +22,14 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
-from layout_ir.lowering.short_extents import LENGTHS, ShortBox, emit_by_length, short_boxes, short_extent
+from layout_ir.lowering.short_extents import (
+    ShortBox,
+    emit_by_length,
+    own_lengths,
+    short_boxes,
+    short_extent,
+    with_short_loops_outside,
+)
 from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles
@@ -58,7 +65,7 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
 
     def emit_longer() -> None:
         if shorter is None:
-            emit_box(builder, part, buffers, schedule.threads > 0)
+            emit_box(builder, with_short_loops_outside(part), buffers, schedule.threads > 0)
         else:
             emit_part(builder, part, buffers, shorter)
 
@@ -67,7 +74,7 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
         emit_longer()
         return
     symbols = builder.unknown.symbols
-    boxes = list(short_boxes(part, buffers, extent, symbols, LENGTHS))
+    boxes = list(short_boxes(part, buffers, extent, symbols, own_lengths(extent, symbols)))
 
     def emit_short(short: ShortBox) -> None:
         emit_part(builder, short.box, short.buffers, _schedule_of(short, schedule))
