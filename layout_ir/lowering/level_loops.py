@@ -43,12 +43,28 @@ def level_loops(
         yield starts
 
 
-def part_loop(
-    builder: LoopBuilder, axis: Axis, step: int = 1, *, is_parallel: bool = False
-) -> AbstractContextManager[SSAValue]:
+def part_loop(builder: LoopBuilder, axis: Axis, *, is_parallel: bool = False) -> AbstractContextManager[SSAValue]:
     """A loop that is common to several boxes: where their parts start along one axis."""
     bounds = builder.constant(0), builder.constant(axis.extent)
-    return builder.loop_between(*bounds, f"{axis.name}_part", step, is_parallel)
+    return builder.loop_between(*bounds, f"{axis.name}_part", is_parallel=is_parallel)
+
+
+@contextmanager
+def part_loops(
+    builder: LoopBuilder, axes: Sequence[Axis], steps: int, *, is_parallel: bool
+) -> Generator[Sequence[SSAValue]]:
+    """Loops of that kind over several axes, outermost first, the last of which is cut into parts of so many steps."""
+    ends = [builder.constant(axis.extent) for axis in axes]
+    firsts, lengths = [builder.constant(0)] * len(axes), [*[1] * (len(axes) - 1), steps]
+    names = [f"{axis.name}_part" for axis in axes]
+    if is_parallel:
+        loops = builder.parallel_loops(firsts, ends, names, [builder.constant(length) for length in lengths])
+        with loops as starts:
+            yield starts
+        return
+    with ExitStack() as loops:
+        bounds = zip(firsts, ends, names, lengths, strict=True)
+        yield [loops.enter_context(builder.loop_between(*one)) for one in bounds]
 
 
 def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel]) -> dict[int, SSAValue]:

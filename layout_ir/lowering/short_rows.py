@@ -59,7 +59,7 @@ def written_place_ahead(
     14 x 14 in the caches are 1.07 to 1.5 times as fast so; where only the rows of one tile were counted, images of 14 x
     14 in f32 were asked for too far ahead, and took 1.2 to 1.6 times as long as with their size known.
     """
-    most = builder.constant(schedule.processor.mixed_lines * schedule.lanes)
+    most = builder.constant(schedule.processor.few_mixed_lines * schedule.lanes)
     are_short = builder.compare(builder.constant(together), "ule", most)
     on_the_way = builder.constant(BYTES_ON_THE_WAY * schedule.lanes // LINE_BYTES)
     distance = builder.select(are_short, on_the_way, builder.constant(ahead))

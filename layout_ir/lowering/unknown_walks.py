@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
@@ -18,7 +17,7 @@ from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tile import WORTHWHILE, Tile, loose_pads
 from layout_ir.layouts.tiling import within_storage
 from layout_ir.lowering.box_loops import Buffers, emit_box
-from layout_ir.lowering.level_loops import level_loops, part_loop
+from layout_ir.lowering.level_loops import level_loops, part_loops
 from layout_ir.lowering.line_runs import begins_at_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
@@ -86,6 +85,8 @@ class UnknownWalk:
     side: Side
     is_large: bool
     """Whether it is for what goes past the caches, or for what stays there."""
+    is_parallel: bool
+    """Whether threads share the common loops."""
 
     @property
     def axis(self) -> Axis:
@@ -104,11 +105,9 @@ class UnknownWalk:
 
     def emit(self, builder: LoopBuilder, buffers: Buffers) -> None:
         """The common loops, and in them those of every box."""
-        *outer, axis = self.common.loops[0]
-        with ExitStack() as loops:
-            common: dict[int, SSAValue] = {}
-            for i, (one, step) in enumerate([*((each, 1) for each in outer), (axis, self.common.steps)]):
-                common[i] = loops.enter_context(part_loop(builder, one, step))
+        axes = self.common.loops[0]
+        with part_loops(builder, axes, self.common.steps, is_parallel=self.is_parallel) as starts:
+            common = dict(enumerate(starts))
             for one in self.boxes:
                 one.emit(builder, buffers, common, self.common.steps)
 
@@ -121,7 +120,7 @@ def unknown_walks(
 
     What is left over at the end of unknown blocks holds too little to be worth one, and fills of such blocks go first.
     """
-    if schedule.threads or not schedule.has_line_vectors:
+    if not schedule.has_line_vectors:
         return []
     left = [part for part in parts if all(_may_walk(box, symbols) for box in part.group.boxes)]
     width = LINE_BYTES // schedule.lanes
@@ -164,7 +163,13 @@ class _Search:
         return self._walk(replace(self.schedule, narrows=False, trusts_lines=True, starts_at_line=True), is_large=True)
 
     def in_caches(self) -> UnknownWalk | None:
-        """In the caches, if that pays there by the longest tiles, which compare with those of boxes of any size."""
+        """
+        In the caches, if that pays there by the longest tiles, which compare with those of boxes of any size.
+
+        Not where threads share the parts, which are no whole lines there.
+        """
+        if self.schedule.threads:
+            return None
         cached = staying_in_caches(self.schedule)
         walk = self._walk(cached, is_large=False)
         return walk if walk is not None and self._pays(replace(cached, narrows=False)) else None
@@ -191,7 +196,7 @@ class _Search:
             return None
         if self.together.side is Side.DESTINATION:  # the first one has got the lines
             walked = (walked[0], *(one.asking_for_nothing() for one in walked[1:]))
-        return UnknownWalk(walked, self.common, self.together.side, is_large)
+        return UnknownWalk(walked, self.common, self.together.side, is_large, self.schedule.threads > 0)
 
 
 def _walked(
@@ -217,7 +222,8 @@ def _walked(
     if whole is None:
         return None
     # rows that are asked for ahead would be those of the whole axis
-    order = replace(schedule, may_be_pages=schedule.may_be_pages and not schedule.narrows)  # nothing looks for pages
+    may_be_pages = schedule.may_be_pages and not schedule.narrows  # nothing looks for pages
+    order = replace(schedule, may_be_pages=may_be_pages, threads=0)
     levels = [replace(level, rows=None) for level in loop_levels(inner, tile, order)]
     levels = [replace(one, inside=steps) if one.axis == 0 and one.inside is None else one for one in levels]
     if tile.extents[0] == steps:

@@ -96,6 +96,9 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
         ("onednn:nhwc", "onednn:nchw", (129, 56, 8, 8), {15 * 64 + 32}),  # behind all the rows of a tile
         ("onednn:nhwc", "onednn:nchw", (1, 64, 56, 60), {32}),  # rows of 64 planes, two lines each
         ("onednn:nchw", "onednn:nhwc", (1, 100, 32, 32), {8 * 100 + 16}),  # which need not begin at lines
+        ("onednn:nChw16c", "onednn:nchw", (1, 256, 12, 14), {32}),  # of 10 lines each, whose own next ones come soon
+        ("onednn:nChw16c", "onednn:nchw", (4, 128, 7, 7), {1280}),  # and of 3
+        ("onednn:acdb", "onednn:abcd", (843, 4, 16, 16), {1280}),  # in sets of a cache that hold no further ones
         # the rest of the channels; of whole blocks the same part of the next image, unless it is another thread's
         ("onednn:aCBde16c16b", "onednn:aBdec16b", (4, 33, 16, 5, 5), {256}),
         ("onednn:aCBde16c16b", "onednn:aBdec16b", (40, 33, 16, 5, 5), {256, 19200}),
@@ -116,7 +119,7 @@ def test_planes_of_any_size_are_asked_for_in_the_caches(source: str):
     assert re.search(r"__builtin_prefetch\(&destination\[v_\d+ \+ h_w_x2\]\);", text)
 
 
-@pytest.mark.parametrize("processor, lines", [(SAPPHIRE_RAPIDS, 256), (GRANITE_RAPIDS, 160)])
+@pytest.mark.parametrize("processor, lines", [(ICE_LAKE, 256), (SAPPHIRE_RAPIDS, 104), (GRANITE_RAPIDS, 160)])
 def test_the_destination_is_asked_for_far_ahead_up_to_so_many_lines(processor: str, lines: int):
     """16 planes of 15 x 15 are 225 lines, of 10 x 10 are 100."""
     target = Target(vector_bytes=64, processor=processor)
