@@ -38,8 +38,8 @@ Heights and widths: whole lines, whole lines of f32, odd ones, those of which a 
 first level cache, and images of which caches hold several.
 """
 
-SIZES = {"in": 1 << 20, "out": 64 << 20}
-"""Bytes of a tensor, in the caches and out of them."""
+SIZES = {"in": 1 << 20, "between": 8 << 20, "out": 64 << 20}
+"""Bytes of a tensor in the caches, in those far away alone, and out of them."""
 
 EFFORT = Effort(rounds=15, sample_seconds=0.003, opponent_seconds=math.inf)
 
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser("python -m benchmarks.dynamic", description=__doc__)
     parser.add_argument("--dtype", default="f32")
-    parser.add_argument("--size", choices=SIZES, action="append", help="in or out of the caches; both by default")
+    parser.add_argument("--size", choices=SIZES, action="append", help="default: in, out")
     parser.add_argument("--channels", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--image", type=image, action="append", help="height and width, as 28x28; eight by default")
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     channels: int = options.channels
     set_threads(options.threads)
     ratios: list[float] = []
-    for size in options.size or SIZES:
+    for size in options.size or ("in", "out"):
         for (source, destination), (h, w) in itertools.product(PAIRS, options.image or IMAGES):
             batch = max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
             shape = batch, channels, h, w

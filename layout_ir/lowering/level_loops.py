@@ -53,7 +53,7 @@ def part_loop(builder: LoopBuilder, axis: Axis, *, is_parallel: bool = False) ->
 def part_loops(
     builder: LoopBuilder, axes: Sequence[Axis], steps: int, *, is_parallel: bool
 ) -> Generator[Sequence[SSAValue]]:
-    """Loops of that kind over several axes, outermost first, the last of which is cut into parts of so many steps."""
+    """Loops common to several boxes over some axes, outermost first, the last of which is cut into parts of `steps`."""
     ends = [builder.constant(axis.extent) for axis in axes]
     firsts, lengths = [builder.constant(0)] * len(axes), [*[1] * (len(axes) - 1), steps]
     names = [f"{axis.name}_part" for axis in axes]

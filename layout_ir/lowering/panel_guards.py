@@ -37,15 +37,6 @@ from layout_ir.lowering.whole_units import line_products, rest_of_division
 SHARES = 100
 """Parts of a cell in which kernels, which compute with whole numbers, compare how much is moved again."""
 
-FAR_ROWS_BYTES = 2 << 10
-"""
-Distance of the rows that tiles write from which on panels pay where a copy just leaves a near cache.
-
-On Granite Rapids, of 35 channels from NHWC to NCHW and 1.7 to 12 MiB, planes of 14 x 14 are 1.12 to 1.28 times as fast
-without panels in one and two bytes, 0.81 and 0.92 times in four; of 28 x 28 1.05 to 1.25 times, 0.88 in four; larger
-ones 0.51 to 0.96 times in two and four bytes.
-"""
-
 
 @dataclass(frozen=True)
 class PanelGuards:
@@ -96,14 +87,15 @@ class PanelGuards:
         """
         Whether the copy is large enough to bypass the caches.
 
-        That may be later for what tiles write in parts of lines, but where the rows that they write are far apart.
+        That may be later for what tiles write in parts of lines, but on some processors not for rows far apart.
         """
         large = is_as_large(self.builder, self.buffers, self.schedule.parts_bytes)
-        if self.schedule.parts_bytes == self.schedule.stream_bytes:
+        far_bytes = self.schedule.processor.far_written_bytes
+        if far_bytes is None or self.schedule.parts_bytes == self.schedule.stream_bytes:
             return [large]
         tile = tile_of(self.group.main, self.schedule, self.buffers.source_size)
         rows = [axis.destination_stride for axis in axes_of_tile(self.group.main, tile)] if tile else []
-        far = are_as_long(self.builder, [(row, FAR_ROWS_BYTES // self._width) for row in dict.fromkeys(rows)])
+        far = are_as_long(self.builder, [(row, far_bytes // self._width) for row in dict.fromkeys(rows)])
         medium = is_as_large(self.builder, self.buffers, self.schedule.stream_bytes)
         return [self.builder.any_holds([large, *(self.builder.all_hold([medium, row]) for row in far)])]
 

@@ -112,6 +112,7 @@ _GRANITE_RAPIDS = replace(
     asks_for_next_part=True,
     follows_one_sequence=True,
     far_row_lines=PAGE_LINES // 2,
+    far_written_bytes=2 << 10,
     asks_for_next_tile=True,
     crowding_lines=512,
     one_sequence_bytes=3072,

@@ -43,7 +43,7 @@ class RequestModel:
     mixed_lines: int = 256
     """
     Lines of one sequence that tiles in the caches write in an order of their own, up to which the next ones are asked
-    for; of rows of unknown length, those that are written before tiles are done with any.
+    for.
 
     What is asked for lies at a fixed distance, and between more lines it is mostly one of them. On Granite Rapids
     blocks and NHWC become planes of 12 x 12 to 28 x 28 1.1 times as fast by 160, in the mean of 17 copies in the
@@ -53,10 +53,11 @@ class RequestModel:
 
     few_mixed_lines: int = 256
     """
-    The same up to which those are, and not the next ones of each row, where these could be asked for as well.
+    The same, at most as many, up to which those are, and not the next ones of each row, where these could be as well.
 
-    On Emerald Rapids, by 104, 35 copies from blocks to planes of 105 to 400 elements are 1.15 times as fast, 0.88 to
-    1.85 times, and with two threads 1.4 times, 1.1 to 2.2 times. Not measured on other processors.
+    Of rows of unknown length, those that are written before tiles are done with any. On Emerald Rapids, by 104, 35
+    copies from blocks to planes of 105 to 400 elements are 1.15 times as fast, 0.88 to 1.85 times, and with two threads
+    1.4 times, 1.1 to 2.2 times. Not measured on other processors.
     """
 
     asks_for_ends: bool = False

@@ -97,12 +97,12 @@ def emit_by_length(
     builder.choose(is_so_long, lambda: emit(first), lambda: emit_by_length(builder, extent, others, emit, longer))
 
 
-def with_short_loops_outside(box: Box) -> Box:
-    """A linear box with a last axis of unknown length outside of known ones, which are longer where no tile fits."""
+def with_short_loops_outside(box: Box, tile: Tile) -> Box:
+    """A linear box that a tile does not fit into, with a last axis that is too short for it outside of known ones."""
     *others, last = box.axes
     known = len(list(itertools.takewhile(lambda axis: not is_symbolic(axis.extent), reversed(others))))
     at = max(len(others) - known, 1)  # the first one is what threads share
-    if not is_symbolic(last.extent) or at >= len(others):
+    if not is_symbolic(last.extent) or tile.extents[-1] == 1 or at >= len(others):
         return box
     return replace(box, axes=(*others[:at], last, *others[at:]))
 

@@ -65,7 +65,7 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
 
     def emit_longer() -> None:
         if shorter is None:
-            emit_box(builder, with_short_loops_outside(part), buffers, schedule.threads > 0)
+            emit_box(builder, with_short_loops_outside(part, tile), buffers, schedule.threads > 0)
         else:
             emit_part(builder, part, buffers, shorter)
 

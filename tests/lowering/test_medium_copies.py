@@ -132,10 +132,14 @@ def test_kernels_for_any_size_compare_it_with_the_limit_of_those_for_one_size() 
 
 @pytest.mark.parametrize("processor", [SAPPHIRE_RAPIDS, GRANITE_RAPIDS])
 @pytest.mark.parametrize("source, destination, channels, rows", [
-    ("NCHW", "NHWC", 35, None),
+    ("NCHW", "NHWC", 35, ""),
+    ("NCHW", "NHWC", 5, ""),
     ("NHWC", "NCHW", 35, "h_w"),  # rows as far apart as planes are large
+    ("onednn:nChw8c", "NCHW", 64, "h_w"),  # from parts of lines
     ("NCHW", BLOCKS, 35, None),  # two boxes
     ("NCHW", BLOCKS, 64, None),  # one sequence of lines
+    ("NCHW", "onednn:nChw8c", 64, None),  # of halves
+    ("NCHW", "NHWC", 8, None),  # as of blocks
 ])  # fmt: skip
 def test_kernels_for_any_size_keep_tiles_where_those_for_one_size_do(
     source: str, destination: str, channels: int, rows: str | None, processor: str
@@ -145,9 +149,10 @@ def test_kernels_for_any_size_keep_tiles_where_those_for_one_size_do(
     body = text.partition("void reorder(")[2]
     model = MODELS[processor]
     medium, large = (model.medium_bytes or 0) // 4, model.stream_bytes // 4
-    assert (f">= {large}" in body) == (destination != BLOCKS)
-    assert (">= 512" in body) == (rows is not None)
-    assert (f">= {medium} && {rows} >= 512" in body) == (rows is not None)
+    assert (f">= {large}" in body) == (rows is not None)
+    looks_at_rows = bool(rows) and model.far_written_bytes is not None
+    assert (">= 512" in body) == looks_at_rows
+    assert (f">= {medium} && {rows} >= 512" in body) == looks_at_rows
     chosen = replace(TARGET, processor=processor, stream_bytes=MIB)  # one limit for all
     assert f">= {large}" not in lower_to_c(module, chosen)[1]
 

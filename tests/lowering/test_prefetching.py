@@ -97,8 +97,8 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
         ("onednn:nhwc", "onednn:nchw", (1, 64, 56, 60), {32}),  # rows of 64 planes, two lines each
         ("onednn:nchw", "onednn:nhwc", (1, 100, 32, 32), {8 * 100 + 16}),  # which need not begin at lines
         ("onednn:nChw16c", "onednn:nchw", (1, 256, 12, 14), {32}),  # of 10 lines each, whose own next ones come soon
-        ("onednn:nChw16c", "onednn:nchw", (4, 128, 7, 7), {1280}),  # and of 3
-        ("onednn:acdb", "onednn:abcd", (843, 4, 16, 16), {1280}),  # in sets of a cache that hold no further ones
+        ("onednn:nChw16c", "onednn:nchw", (4, 128, 7, 7), {26 * 16}),  # of 3, behind all rows of a tile
+        ("onednn:aBcd4b", "onednn:abcd", (1, 256, 32, 32), {1280}),  # of a set of a cache that holds no further ones
         # the rest of the channels; of whole blocks the same part of the next image, unless it is another thread's
         ("onednn:aCBde16c16b", "onednn:aBdec16b", (4, 33, 16, 5, 5), {256}),
         ("onednn:aCBde16c16b", "onednn:aBdec16b", (40, 33, 16, 5, 5), {256, 19200}),

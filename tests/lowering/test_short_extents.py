@@ -87,5 +87,10 @@ def test_one_extent_may_be_short_where_another_one_is_unknown(box: Box, is_short
 )
 def test_short_loops_go_outside_of_known_ones_but_for_the_first(order: str, loops: str) -> None:
     axes = {axis.name: axis for axis in IMAGES.axes}
-    moved = with_short_loops_outside(Box(tuple(axes[name] for name in order)))
-    assert "".join(axis.name for axis in moved.axes) == loops
+    box = Box(tuple(axes[name] for name in order))
+    tile = choose_tile(IMAGES, 16, 0, 4)
+    assert tile is not None
+    fitting = replace(tile, extents=(*[1] * (len(order) - 1), 16))
+    assert "".join(axis.name for axis in with_short_loops_outside(box, fitting).axes) == loops
+    others = replace(tile, extents=(16, *[1] * (len(order) - 1)))  # it is another one that is too short
+    assert with_short_loops_outside(box, others) == box
