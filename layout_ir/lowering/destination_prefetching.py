@@ -202,9 +202,10 @@ def _written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: 
     stores, lanes = [(store.offset, store.offset + store.lanes) for store in tile.network.stores], schedule.lanes
     parts, _ = joined(stores, lanes)
     if longest(parts) < MIXED_LINES // 2 * lanes:  # a longer one reaches as far itself as would be asked for
-        ahead, apart = _written_forward(box, parts, levels, schedule), _written_apart(box, parts, levels, lanes)
-        if longest(parts) <= apart and not _written_forward(box, parts, levels, schedule, mixes_few=True):
-            return apart
+        ahead = _written_forward(box, parts, levels, schedule, mixes_few=True)
+        apart = 0 if ahead else _written_apart(box, parts, levels, lanes)
+        if not ahead and longest(parts) > apart:
+            ahead = _written_forward(box, parts, levels, schedule)
         if ahead or apart:
             return ahead or apart
     return _gap_filled_next(box, stores, levels, lanes)

@@ -43,10 +43,12 @@ def level_loops(
         yield starts
 
 
-def part_loop(builder: LoopBuilder, axis: Axis, *, is_parallel: bool = False) -> AbstractContextManager[SSAValue]:
+def part_loop(
+    builder: LoopBuilder, axis: Axis, step: int = 1, *, is_parallel: bool = False
+) -> AbstractContextManager[SSAValue]:
     """A loop that is common to several boxes: where their parts start along one axis."""
     bounds = builder.constant(0), builder.constant(axis.extent)
-    return builder.loop_between(*bounds, f"{axis.name}_part", is_parallel=is_parallel)
+    return builder.loop_between(*bounds, _part_name(axis), step, is_parallel)
 
 
 @contextmanager
@@ -54,17 +56,19 @@ def part_loops(
     builder: LoopBuilder, axes: Sequence[Axis], steps: int, *, is_parallel: bool
 ) -> Generator[Sequence[SSAValue]]:
     """Loops common to several boxes over some axes, outermost first, the last of which is cut into parts of `steps`."""
-    ends = [builder.constant(axis.extent) for axis in axes]
-    firsts, lengths = [builder.constant(0)] * len(axes), [*[1] * (len(axes) - 1), steps]
-    names = [f"{axis.name}_part" for axis in axes]
-    if is_parallel:
-        loops = builder.parallel_loops(firsts, ends, names, [builder.constant(length) for length in lengths])
-        with loops as starts:
-            yield starts
-        return
+    lengths = [*[1] * (len(axes) - 1), steps]
     with ExitStack() as loops:
-        bounds = zip(firsts, ends, names, lengths, strict=True)
-        yield [loops.enter_context(builder.loop_between(*one)) for one in bounds]
+        if is_parallel:
+            firsts, ends = [builder.constant(0)] * len(axes), [builder.constant(axis.extent) for axis in axes]
+            each = [builder.constant(length) for length in lengths]
+            yield loops.enter_context(builder.parallel_loops(firsts, ends, list(map(_part_name, axes)), each))
+        else:
+            pairs = zip(axes, lengths, strict=True)
+            yield [loops.enter_context(part_loop(builder, axis, length)) for axis, length in pairs]
+
+
+def _part_name(axis: Axis) -> str:
+    return f"{axis.name}_part"
 
 
 def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel]) -> dict[int, SSAValue]:
