@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
-from layout_ir.layouts.panel_source import STREAMS, SourceRows, places_of_rows, source_rows
+from layout_ir.layouts.panel_source import STREAMS, SourceRows, is_read_on, places_of_rows, source_rows
 from layout_ir.layouts.source_region import region_axis
 from layout_ir.layouts.symbols import is_symbolic
 
@@ -152,14 +152,14 @@ def _visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts, element_byte
     """What a visit to a row of the source costs."""
     if _goes_on_near(panel, rows, costs, element_bytes):
         return _near_visit_bytes(panel, rows, costs) if costs.counts_first_visits else costs.near_visit_bytes
-    visit = costs.visit_bytes if _is_read_on(panel) or panel.carried is None else costs.far_visit_bytes
+    visit = costs.visit_bytes if is_read_on(panel, panel.walked) or panel.carried is None else costs.far_visit_bytes
     return visit * costs.many_rows if rows.count >= STREAMS else visit
 
 
 def _goes_on_near(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> bool:
     """Whether the next panel goes on with long rows of the source, and little is moved until then."""
     is_near = panel.size * element_bytes <= costs.near_bytes and not _are_crowded(panel, rows, costs, element_bytes)
-    return is_near and rows.length * element_bytes >= costs.read_on_bytes and _is_read_on(panel)
+    return is_near and rows.length * element_bytes >= costs.read_on_bytes and is_read_on(panel, panel.walked)
 
 
 def _near_visit_bytes(panel: Panel, rows: SourceRows, costs: PanelCosts) -> float:
@@ -178,11 +178,3 @@ def _are_crowded(panel: Panel, rows: SourceRows, costs: PanelCosts, element_byte
         return False
     places = places_of_rows(panel, rows, PAGE_BYTES // element_bytes, costs.set_places)
     return places is not None and rows.taken[rows.longest_across] > CROWDED * places
-
-
-def _is_read_on(panel: Panel) -> bool:
-    """Whether the next panel goes on with the rows of the source where this one stops."""
-    axes, main = panel.group.axes, panel.group.main
-    chain = contiguous(main.axes, [axis.source_stride for axis in main.axes])
-    ends = (i for i in chain if i < len(axes) and panel.steps[i] < axes[i].extent)
-    return bool(panel.walked) and next(ends, None) == panel.walked[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layout_ir.layouts.panel import Panel
@@ -54,6 +55,14 @@ def source_rows(panel: Panel) -> SourceRows:
         if taken[i] < axes[i].extent:
             break
     return SourceRows(taken, tuple(along))
+
+
+def is_read_on(panel: Panel, walk: Sequence[int]) -> bool:
+    """Whether the next panel, of a walk along these axes, goes on with the rows of the source where this one stops."""
+    axes, main = panel.group.axes, panel.group.main
+    chain = contiguous(main.axes, [axis.source_stride for axis in main.axes])
+    ends = (i for i in chain if i < len(axes) and panel.steps[i] < axes[i].extent)
+    return bool(walk) and next(ends, None) == walk[-1]
 
 
 def places_of_rows(panel: Panel, rows: SourceRows, repeat: int, places: int) -> int | None:

@@ -61,6 +61,8 @@ class LoopLevel:
     """Elements of the largest step that parts ask for one step ahead; of a larger one they ask for the next part."""
     is_asked_for: bool = False
     """Whether most of it has been asked for before, so that the loads of a tile that has many ask once."""
+    tiles: int = 0
+    """Tiles after which the one comes whose source is asked for, in the order of all loops around it."""
     rows: NextRows | None = None
     """The rows that the tiles inside ask for together, instead."""
     is_parallel: bool = False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from layout_ir.lowering.loop_builder import LoopBuilder
 
@@ -13,22 +15,47 @@ Values = dict[int, SSAValue]
 """A value of some axes."""
 
 
-def next_step(
-    builder: LoopBuilder, starts: Mapping[int, SSAValue], steps: Mapping[int, int], extents: Mapping[int, int]
-) -> tuple[Values, SSAValue]:
-    """
-    Where the innermost loop over axes, outermost first, begins its next step, and whether it begins anew there.
+@dataclass(frozen=True)
+class Around:
+    """One of the loops."""
 
-    Behind the last step of all comes the first one.
+    axis: int
+    start: SSAValue
+    """Where its present step begins."""
+    step: int
+    extent: int
+    """Where it ends."""
+    end: SSAValue | None = None
+    """Where it ends this time; None where that is always the same."""
+
+
+def next_step(builder: LoopBuilder, loops: Sequence[Around], count: int = 1) -> Values:
+    """
+    Where loops, outermost first, begin their next step, or the one `count` later; behind the last of all is the first.
+
+    Their steps are digits of a number, to which `count` is added: what is too much for a loop goes to the one outside.
     """
     following: Values = {}
-    turns: list[SSAValue] = []
+    turns: SSAValue | None = None
     zero = builder.constant(0)
-    for i, start in reversed(list(starts.items())):
-        step = builder.constant(steps[i])
-        if turns:
-            step = builder.select(turns[-1], step, zero)
-        behind = builder.insert(arith.AddiOp(start, step)).results[0]
-        turns.append(builder.compare(behind, "uge", builder.constant(extents[i])))
-        following[i] = builder.select(turns[-1], zero, behind)
-    return {i: following[i] for i in starts}, turns[0]
+    for loop in reversed(loops):
+        count, steps = divmod(count, -(-loop.extent // loop.step))
+        if turns is None and steps == 0:
+            following[loop.axis] = loop.start
+            continue
+        step = builder.constant(steps * loop.step)
+        if turns is not None:
+            step = builder.select(turns, builder.constant((steps + 1) * loop.step), step)
+        behind = builder.insert(arith.AddiOp(loop.start, step)).results[0]
+        is_one = steps + (turns is not None) == 1
+        turns = builder.compare(behind, "uge", builder.constant(loop.extent) if loop.end is None else loop.end)
+        anew = zero if is_one else _less_all_steps(builder, loop, behind)
+        following[loop.axis] = builder.select(turns, anew, behind)
+    return {loop.axis: following[loop.axis] for loop in loops}
+
+
+def _less_all_steps(builder: LoopBuilder, loop: Around, behind: SSAValue) -> SSAValue:
+    """How far behind the first step of a loop a place is that lies behind its last one."""
+    end = builder.constant(loop.extent) if loop.end is None else loop.end
+    length = builder.index((AffineExpr.dimension(0) + (loop.step - 1)) // loop.step * loop.step, [end])
+    return builder.insert(arith.SubiOp(behind, length)).results[0]

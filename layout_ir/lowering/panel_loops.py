@@ -21,7 +21,7 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_panel import counts_of, next_panel
-from layout_ir.lowering.next_step import Values
+from layout_ir.lowering.next_step import Around, Values, next_step
 from layout_ir.lowering.panel_flush import Flush
 from layout_ir.lowering.panel_prefetching import PanelPrefetching
 from layout_ir.lowering.panel_requests import Requests, asked_rows, ends_ahead
@@ -160,13 +160,32 @@ class _Filler:
         prefetching = PanelPrefetching(self.panel, tuple(self.starts), self.position, schedule)
         level = prefetching.level(box, tile, levels) if asks else LoopLevel(0, 1)
         with ExitStack() as loops:
+            indices = dict(starts)
             for i, members in enumerate(self.panel.joined(self.position)):
                 if i not in axes and members[0] == self.panel.carried:  # the last panel may be shorter than a tile
-                    starts[i] = self._moved_back(self.builder.constant(0), i, box.axes[i], tile.extents[i])
+                    indices[i] = self.builder.constant(0)
+                    starts[i] = self._moved_back(indices[i], i, box.axes[i], tile.extents[i])
             for i in order:
-                index = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
-                starts[i] = self._moved_back(index, i, box.axes[i], tile.extents[i])
-            TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level])
+                indices[i] = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
+                starts[i] = self._moved_back(indices[i], i, box.axes[i], tile.extents[i])
+            asked = self._later(box, tile, levels, indices, level.tiles) if level.tiles else None
+            TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level], asked)
+
+    def _later(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], indices: Values, count: int) -> Values:
+        """Where the tile starts that comes so many tiles later, maybe in the next panel."""
+        inside = len(box.axes) - len(self.starts)
+        loops: list[Around] = []
+        for each in levels:
+            i, axis = each.axis, box.axes[each.axis]
+            end = self._count(axis, i) if i < inside else None
+            loops.append(Around(i, indices[i], each.step, axis.extent, end))
+        following = indices | next_step(self.builder, loops, count)
+        panel_starts = {shared: following[inside + number] for number, shared in enumerate(self.starts)}
+        later = replace(self, counts=counts_of(self.builder, self.panel, panel_starts))
+        return {
+            i: later._moved_back(start, i, box.axes[i], tile.extents[i]) if i < inside else start
+            for i, start in following.items()
+        }
 
     def _loop(self, axis: Axis, i: int, step: int = 1):
         bounds = self.builder.constant(0), self._count(axis, i)

@@ -95,6 +95,7 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
     asks_for_ends=True,
     asks_across_gaps=True,
     asks_near_in_far_rows=True,
+    asks_in_order=True,
     streams_parts=False,
     worth_narrowing=1.3,
     few_mixed_lines=104,
@@ -109,6 +110,7 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
 _GRANITE_RAPIDS = replace(
     _SAPPHIRE_RAPIDS,
     asks_for_next_panel=True,
+    asks_in_order=False,
     asks_for_next_part=True,
     follows_one_sequence=True,
     far_row_lines=PAGE_LINES // 2,

@@ -85,6 +85,11 @@ def place_behind(
     builder: LoopBuilder, accesses: Sequence[Load] | Sequence[Store], place: SSAValue, size: int, distance: SSAValue
 ) -> SSAValue:
     """The place so far behind another, or the last one all of whose accesses lie within the `size` elements."""
-    last = builder.constant(size - max(access.offset + access.lanes for access in accesses))
-    ahead = builder.insert(arith.AddiOp(place, distance)).results[0]
-    return builder.insert(arith.MinUIOp(ahead, last)).results[0]
+    return place_inside(builder, accesses, builder.insert(arith.AddiOp(place, distance)).results[0], size)
+
+
+def place_inside(
+    builder: LoopBuilder, accesses: Sequence[Load] | Sequence[Store], place: SSAValue, size: int
+) -> SSAValue:
+    """A place, or the last one all of whose accesses lie within the `size` elements."""
+    return builder.minimum(place, size - max(access.offset + access.lanes for access in accesses))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -38,6 +38,9 @@ class Ahead:
     place: SSAValue | None = None
     """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
 
+    is_spread: bool = False
+    """Whether requests for it are spread over all of the code, and not made with the loads, one burst after another."""
+
     written: SSAValue | None = None
     """The same of the destination, to be written."""
 
@@ -63,9 +66,12 @@ class TileCode:
         results: list[SSAValue] = []
         asks = self.ahead.source or self.ahead.place is not None
         requests = places_asked(network.loads, self.schedule.lanes) if asks else {}
+        spread = self._spread(network, requests)
         for number, value in enumerate(network.values):
+            self._ask(next(spread))
             results.append(self._value(value, results, source, requests))
             for offset, lanes in stores.get(number, ()):
+                self._ask(next(spread))
                 if self.ahead.written is not None:
                     asked = self._store_place(self.ahead.written, offset)
                     self.builder.insert(request(self.buffers.destination, asked, None))
@@ -78,6 +84,21 @@ class TileCode:
                     self.builder.insert(store)
                 else:
                     self.builder.insert(self._with_request(store, is_part))
+
+    def _spread(self, network: Network, requests: Mapping[int, int]) -> Iterator[Sequence[int]]:
+        """For every value and every store of a network the offsets that are asked for in front of it."""
+        asked = [requests.get(load.offset, load.offset) for load in network.loads] if self.ahead.is_spread else []
+        operations = len(network.values) + len(network.stores)
+        for number in range(operations):
+            first, end = (-(-len(asked) * count // operations) for count in (number, number + 1))
+            yield asked[first:end]
+
+    def _ask(self, offsets: Sequence[int]) -> None:
+        """Ask for offsets behind the place of another tile."""
+        for offset in offsets:
+            assert self.ahead.place is not None
+            place = self.builder.behind(self.ahead.place, offset)
+            self.builder.insert(request(self.buffers.source, place, self._locality, self.ahead.times))
 
     def _store_place(self, base: SSAValue, offset: int) -> SSAValue:
         if self.pitch is None:
@@ -100,9 +121,8 @@ class TileCode:
         match value:
             case Load(offset=offset, lanes=lanes):
                 asked = requests.get(offset, offset)
-                if self.ahead.place is not None:
-                    place = self.builder.behind(self.ahead.place, asked)
-                    self.builder.insert(request(self.buffers.source, place, self._locality, self.ahead.times))
+                if self.ahead.place is not None and not self.ahead.is_spread:
+                    self._ask([asked])
                 return self._load(self.builder.behind(source, offset), lanes, ahead=asked - offset)
             case Splat(lanes=lanes):
                 assert self.buffers.pad is not None

@@ -173,7 +173,8 @@ def _function(signature: _Signature, hints: Sequence[str | None], schedule: Sche
     pad = None if signature.pad is None else builder.scalar(signature.pad)
     buffers = Buffers(given["source"], given["destination"], pad, 0, 0, 0)
     # all that is asked for is at places that are given, which no schedule has a say in
-    ahead = Ahead(0, 0, signature.asks_far, signature.times, False, given.get("asked"), given.get("written"))
+    asked, written = given.get("asked"), given.get("written")
+    ahead = Ahead(0, 0, signature.asks_far, signature.times, place=asked, written=written)
     TileCode(builder, buffers, schedule, ahead, given.get("pitch")).emit(
         signature.network, (given["from"], given["to"])
     )

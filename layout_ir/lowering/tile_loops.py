@@ -30,7 +30,7 @@ from layout_ir.lowering.short_extents import (
     short_extent,
     with_short_loops_outside,
 )
-from layout_ir.lowering.short_rows import place_ahead, place_behind, step_distance, written_place_ahead
+from layout_ir.lowering.short_rows import place_ahead, place_behind, place_inside, step_distance, written_place_ahead
 from layout_ir.lowering.source_prefetching import times_asked
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown, shorter_tiles
 from layout_ir.lowering.tile_code import Ahead, TileCode
@@ -125,8 +125,15 @@ class TileEmitter:
     buffers: Buffers
     schedule: Schedule
 
-    def emit(self, box: Box, tile: Tile, starts: dict[int, SSAValue], levels: Sequence[LoopLevel]) -> None:
-        """The straight-line code of one tile."""
+    def emit(
+        self,
+        box: Box,
+        tile: Tile,
+        starts: Mapping[int, SSAValue],
+        levels: Sequence[LoopLevel],
+        asked: Mapping[int, SSAValue] | None = None,
+    ) -> None:
+        """The straight-line code of one tile; `asked`: where the tile starts whose source it asks for."""
         source, destination = (
             tile_place(self.builder, index, starts, hint)
             for index, hint in ((box.source_index(), "from"), (box.destination_index(), "to"))
@@ -135,9 +142,15 @@ class TileEmitter:
         if rows is not None:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
-        place = self._asked_place(tile, source, levels)
+        place = self._asked_place(tile, source, levels) if asked is None else self._place_of(box, tile, asked)
         written = self._written_place(box, tile, levels, destination, ahead)
-        self.straight_line(box, tile, (source, destination), replace(ahead, place=place, written=written))
+        ahead = replace(ahead, place=place, is_spread=asked is not None, written=written)
+        self.straight_line(box, tile, (source, destination), ahead)
+
+    def _place_of(self, box: Box, tile: Tile, asked: Mapping[int, SSAValue]) -> SSAValue:
+        """The place of the source where another tile starts; all of it lies inside."""
+        place = tile_place(self.builder, box.source_index(), asked, "ahead")
+        return place_inside(self.builder, tile.network.loads, place, self.buffers.source_size)
 
     def _asked_place(self, tile: Tile, source: SSAValue, levels: Sequence[LoopLevel]) -> SSAValue | None:
         """The place whose tile is asked for where only a kernel that runs knows how far ahead it is."""

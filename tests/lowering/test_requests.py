@@ -1,7 +1,8 @@
-"""What kernels for Zen 4 ask for ahead of time is what they read next, as an interpreter sees them ask and read."""
+"""What kernels ask for ahead of time is what they read next, as an interpreter sees them ask and read."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,7 +20,7 @@ from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import GRANITE_RAPIDS, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -85,12 +86,12 @@ def watched_at(
     return watcher
 
 
-def watched(case: Reorder, behind_line: int) -> Watcher:
+def watched(case: Reorder, behind_line: int, processor: str = ZEN_4) -> Watcher:
     """What an interpreter saw of the kernel for a destination that counts as large."""
     values, expected = source_and_expected(case, 0)
     watcher = Watcher(values.size, LINE_BYTES // values.itemsize, behind_line)
     destination = np.zeros_like(expected)
-    module = lowered([case], 64, panels=True, stream_bytes=0, processor=ZEN_4)
+    module = lowered([case], 64, panels=True, stream_bytes=0, processor=processor)
     run_loops(module, "case_0", [values, destination], listeners=[watcher])
     assert np.array_equal(destination, expected)
     return watcher
@@ -119,6 +120,26 @@ def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(c
     late = [loads for loads in seen.unasked if loads >= seen.loads_before]
     # the line that a row of the present panel ends with is the next one's first, but where one begins at a line
     assert len(late) < len(seen.asked) / 24, (late, seen.loads_before, seen.loads)
+
+
+@pytest.mark.parametrize(
+    ("case", "are_small"),
+    [
+        (reorder("onednn:ab", "onednn:ba", (200, 704), "i8"), False),
+        (reorder("onednn:abc", "onednn:cba", (200, 6, 192), "i8"), False),
+        (reorder("onednn:abcd", "onednn:dcba", (150, 6, 3, 96), "i8"), False),
+        (reorder("onednn:abcd", "onednn:dcba", (70, 6, 3, 96), "f16"), False),
+        # carried lines: the last panel has fewer steps than its tile, which begins in front of it
+        (reorder("onednn:abcde", "onednn:edcba", (40, 5, 4, 3, 96), "f16"), True),
+    ],
+    ids=str,
+)
+def test_panels_that_begin_other_rows_ask_for_what_comes_128_lines_later(case: Reorder, are_small: bool) -> None:
+    with small_panels() if are_small else nullcontext():
+        seen = watched(case, 0, SAPPHIRE_RAPIDS)
+    assert seen.loads > 3 * 128
+    assert max(seen.unasked) <= 128, "expected all lines but the first to be asked for"
+    assert max(seen.waits) <= 128
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,9 @@ func.func @pixels(%x: !planes, %y: !pixels) {
 // ZEN-LABEL: func.func @odd_pixels(
 // ZEN:         %[[TURNS:.*]] = arith.cmpi uge, %[[BEHIND:.*]], %{{.*}} : index
 // ZEN-NEXT:    %[[NEXT:.*]] = arith.select %[[TURNS]], %[[ZERO:.*]], %[[BEHIND]] : index
+// ZEN:         %[[ANEW:.*]] = arith.cmpi eq, %[[NEXT]], %[[ZERO]] : index
 // ZEN:         scf.for %b_ahead = %[[ZERO]] to %{{.*}} step
-// ZEN-NEXT:      %[[FIRST:.*]] = arith.select %[[TURNS]], %[[ZERO]], %{{.*}} : index
+// ZEN-NEXT:      %[[FIRST:.*]] = arith.select %[[ANEW]], %[[ZERO]], %{{.*}} : index
 // ZEN:           scf.for %ahead = %[[FIRST]] to %{{.*}} step
 // ZEN-NEXT:        %[[ELEMENT:.*]] = arith.minui %ahead, %{{.*}} : index
 // ZEN-NEXT:        %[[PLACE:.*]] = affine.apply {{.*}} (%{{.*}}, %[[NEXT]], %b_ahead, %[[ELEMENT]])
