@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import cast
 
@@ -142,7 +143,7 @@ class CPrinter(FamilyPrinter):
 
     def _print_team(self, loops: Sequence[scf.ParallelOp]) -> None:
         """Parallel loops one after the other for the same threads, which it takes a microsecond or more to wake."""
-        self._pragma("omp parallel")
+        self._pragma(f"omp parallel{self._if_several(list(map(self.parallel_counts, loops)))}")
         with self.braces(""):
             for loop in loops:
                 counts = self.parallel_counts(loop)
@@ -153,7 +154,7 @@ class CPrinter(FamilyPrinter):
     def print_parallel(self, op: scf.ParallelOp, counts: Sequence[Count]) -> None:
         collapse = _collapse(counts)
         if not self._streams(op):
-            self._pragma(f"omp parallel for{collapse}")
+            self._pragma(f"omp parallel for{collapse}{self._if_several([counts])}")
             self.print_loops(counts, op.body.block)
             return
         self._pragma("omp parallel")  # every thread has to fence its own streaming stores
@@ -161,6 +162,19 @@ class CPrinter(FamilyPrinter):
             self._pragma(f"omp for{collapse} nowait")
             self.print_loops(counts, op.body.block)
             self._vectors.fence()
+
+    def _if_several(self, loops: Sequence[Sequence[Count]]) -> str:
+        """The clause without which threads would be woken for loops that turn out to have one trip."""
+        conditions: list[Expression] = []
+        for _, first, end, step in itertools.chain.from_iterable(loops):
+            start, stop, stride = (self.expression(value) for value in (first, end, step))
+            if stride.constant is not None:
+                return ""  # always the same step, which is one of many
+            conditions.append(expressions.compare("<", expressions.add(start, stride), stop))
+        several = conditions[0]
+        for condition in conditions[1:]:
+            several = expressions.disjunction(several, condition)
+        return f" if({several})"
 
     def _streams(self, op: Operation) -> bool:
         return any(is_streaming(inner) for inner in op.walk())

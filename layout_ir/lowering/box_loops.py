@@ -72,7 +72,7 @@ def _emit(builder: LoopBuilder, place: _Place, is_pad: bool) -> None:
                 _emit(builder, _at_step(builder, place, axis, step), fills)
         else:
             bounds = builder.constant(first), builder.constant(end)
-            with builder.loop_between(*bounds, axis.name, is_parallel=place.is_parallel) as index:
+            with builder.loop_between(*bounds, axis.name, is_parallel=place.is_parallel, by_elements=True) as index:
                 _emit(builder, replace(place, indices=(*place.indices, index), is_parallel=False), fills)
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import is_multiple, is_symbolic
@@ -78,21 +79,37 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
     for level in shared:
         axis = box.axes[level.axis]
         length = _length_in_lines(builder, axis, level)
-        if level.whole_from and trips is not None:
-            is_enough = builder.compare(trips, "uge", builder.constant(level.whole_from))
+        stays_whole = _stays_whole(builder, level, trips)
+        if stays_whole:
             extent = builder.constant(axis.extent)
-            whole = builder.insert(arith.MaxUIOp(extent, length)).results[0]  # no step is of an axis of no elements
-            length = builder.select(is_enough, whole, length)
+            whole = builder.maximum(extent, length)  # no step is of an axis of no elements
+            length = builder.select(builder.any_holds(stays_whole), whole, length)
         lengths[level.axis] = length
         if level is not shared[-1]:
-            own = builder.trips(axis.extent, level.step if level.lines is None else length)
+            own = builder.trips(axis.extent, length if level.is_as_needed else level.step)
             trips = own if trips is None else builder.insert(arith.MuliOp(trips, own)).results[0]
     return lengths
+
+
+def _stays_whole(builder: LoopBuilder, level: LoopLevel, trips: SSAValue | None) -> list[SSAValue]:
+    """Any reasons not to cut a loop into steps, of which those before it have so many in all."""
+    reasons: list[SSAValue] = []
+    if level.whole_from and trips is not None:
+        reasons.append(builder.compare(trips, "uge", builder.constant(level.whole_from)))
+    if level.meeting is not None:
+        at_lines = are_multiples(builder, level.meeting.apart, level.meeting.lanes)
+        reasons += [builder.negated(each) for each in at_lines]
+    return reasons
 
 
 def _length_in_lines(builder: LoopBuilder, axis: Axis, level: LoopLevel) -> SSAValue:
     """How much of its axis a loop takes at a time: the shortest part in whole lines, if all threads have some."""
     length = builder.constant(level.step)
+    if level.even is not None:
+        unit, all_parts = level.even.unit, level.even.unit * level.even.count
+        extent = builder.constant(axis.extent)
+        even = builder.index((AffineExpr.dimension(0) + (all_parts - 1)) // all_parts * unit, [extent])
+        return builder.insert(arith.MaxUIOp(even, length)).results[0]
     if level.lines is None:
         return length
     shorter = level.step // 2

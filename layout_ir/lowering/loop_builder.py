@@ -1,60 +1,38 @@
-"""Builds loop nests: constants made once, indices as affine.apply, loops as Python `with` blocks."""
+"""Builds loop nests: loops as Python `with` blocks."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
-from typing import TypeVar, cast
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import cast
 
-from xdsl.dialects import affine, arith, memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint
+from xdsl.transforms.canonicalization_patterns.utils import const_evaluate_operand
 
-from layout_ir.layouts.affine import ADD, MUL, build, substitute
 from layout_ir.layouts.symbols import is_symbolic
-from layout_ir.lowering.constants import Constants, ScalarConstant
+from layout_ir.lowering.constants import Constants
+from layout_ir.lowering.index_builder import IndexBuilder
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
+from layout_ir.lowering.sharing_size import Sharing
 
 NO_WAIT = "nowait"
 """Attribute of a parallel loop: threads that are done with it may begin the next parallel loop of its block."""
 
-OperationT = TypeVar("OperationT", bound=Operation)
 
-
-def _terms(expr: AffineExpr) -> list[AffineExpr]:
-    if isinstance(expr, AffineBinaryOpExpr) and expr.kind is ADD:
-        return [*_terms(expr.lhs), *_terms(expr.rhs)]
-    return [expr]
-
-
-_SUM = AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimension(1),)))
-
-
-@lru_cache(maxsize=4096)
-def _map_behind(offset: int) -> AffineMapAttr:
-    """The attribute of an offset, of which tiles have many but few different ones."""
-    return AffineMapAttr(AffineMap(1, 0, (AffineExpr.dimension(0) + offset,)))
-
-
-@lru_cache(maxsize=4096)
-def _map_steps_behind(count: int) -> AffineMapAttr:
-    """The attribute of a number of steps."""
-    return AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimension(1) * count,)))
-
-
-class LoopBuilder:
+class LoopBuilder(IndexBuilder):
     """Emits the loops of one copy at a place."""
 
     def __init__(
@@ -63,102 +41,14 @@ class LoopBuilder:
         constants: Constants,
         unknown: Unknown | None = None,
         functions: PrivateFunctions | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
-        self._place = place
-        self._constants = constants
-        self.unknown = unknown
-        """What the stand-ins in the copy's plan are; None where all extents are known."""
+        super().__init__(place, constants, unknown)
         self.functions = functions
         """Functions that what is emitted may call; None where all has to stand in one."""
+        self.sharing = sharing
+        """When threads share parallel loops; None where they always do."""
         self._parallel_loops: list[scf.ParallelOp] = []
-
-    def insert(self, operation: OperationT) -> OperationT:
-        """Add an operation at the current place."""
-        if self._place.insert_before is None:
-            self._place.block.add_op(operation)
-        else:
-            self._place.block.insert_op_before(operation, self._place.insert_before)
-        return operation
-
-    @contextmanager
-    def inside(self, body: Block) -> Generator[None]:
-        """What is emitted inside the `with` block stands in a block."""
-        outside, self._place = self._place, InsertPoint.at_end(body)
-        try:
-            yield
-        finally:
-            self._place = outside
-
-    def constant(self, value: int) -> SSAValue:
-        """An index constant, or what a number with stand-ins stands for."""
-        if self.unknown is not None and is_symbolic(value):
-            return self.unknown.value(value)
-        return self._constants.get(IntegerAttr(value, IndexType()))
-
-    def scalar(self, value: ScalarConstant) -> SSAValue:
-        """A constant of an element type."""
-        return self._constants.get(value)
-
-    def index(self, expr: AffineExpr, dims: Sequence[SSAValue]) -> SSAValue:
-        """The value of a quasi-affine expression over index values; a constant or a dim needs no operation."""
-        if isinstance(expr, AffineConstantExpr):
-            return self.constant(expr.value)
-        if isinstance(expr, AffineDimExpr):
-            return dims[expr.position]
-        if self.unknown is not None:
-            expr, dims = self._without_stand_ins(expr, dims)
-        used = sorted(expr.used_dims())
-        values: list[AffineExpr] = [AffineConstantExpr(0)] * len(dims)
-        for position, dim in enumerate(used):
-            values[dim] = AffineExpr.dimension(position)
-        compact = AffineMap(len(used), 0, (substitute(expr, values),))
-        operation = affine.ApplyOp([dims[dim] for dim in used], AffineMapAttr(compact))
-        return self.insert(operation).result
-
-    def behind(self, base: SSAValue, offset: int) -> SSAValue:
-        """The index so many elements behind another one."""
-        if offset == 0:
-            return base
-        if self.unknown is not None and is_symbolic(offset):
-            operands, added = [base, self.unknown.value(offset)], _SUM
-        else:
-            operands, added = [base], _map_behind(offset)
-        operation = affine.ApplyOp.create(operands=operands, result_types=[IndexType()], properties={"map": added})
-        return self.insert(operation).result
-
-    def steps_behind(self, base: SSAValue, count: int, step: SSAValue) -> SSAValue:
-        """The index so many steps behind another one, each as long as a value says."""
-        if count == 0:
-            return base
-        return self.insert(
-            affine.ApplyOp.create(
-                operands=[base, step], result_types=[IndexType()], properties={"map": _map_steps_behind(count)}
-            )
-        ).result
-
-    def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
-        """The index `offset` plus every value of `terms` as often as its stride says."""
-        weights = {AffineExpr.dimension(position): stride for position, (_, stride) in enumerate(terms)}
-        return self.index(build((weights, offset)), [value for value, _ in terms])
-
-    def _without_stand_ins(self, expr: AffineExpr, dims: Sequence[SSAValue]) -> tuple[AffineExpr, list[SSAValue]]:
-        """The expression over more dims, those that are products with what stand-ins stand for."""
-        known: AffineExpr = AffineConstantExpr(0)
-        values = list(dims)
-        for term in _terms(expr):
-            match term:
-                case AffineConstantExpr(value=value) if is_symbolic(value):
-                    product = self.constant(value)
-                case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=AffineConstantExpr(value=value)) if (
-                    kind is MUL and is_symbolic(value)
-                ):
-                    product = self.insert(arith.MuliOp(self.index(lhs, dims), self.constant(value))).result
-                case _:
-                    known = known + term
-                    continue
-            known = known + AffineExpr.dimension(len(values))
-            values.append(product)
-        return known, values
 
     def choose(self, condition: SSAValue, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
         """What `then` emits where a condition holds, else what `otherwise` does."""
@@ -208,6 +98,13 @@ class LoopBuilder:
         """The smaller of an index and a constant."""
         return self.insert(arith.MinUIOp(value, self.constant(limit))).result
 
+    def maximum(self, value: SSAValue, other: SSAValue) -> SSAValue:
+        """The larger of two index values; of two constants it is one."""
+        number, limit = const_evaluate_operand(value), const_evaluate_operand(other)
+        if number is not None and limit is not None:
+            return self.constant(max(number, limit))
+        return self.insert(arith.MaxUIOp(value, other)).results[0]
+
     def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
         """One of two values."""
         return self.insert(arith.SelectOp(condition, then, otherwise)).results[0]
@@ -230,25 +127,71 @@ class LoopBuilder:
 
     @contextmanager
     def loop_between(
-        self, first: SSAValue, end: SSAValue, name: str, step: int = 1, is_parallel: bool = False
+        self,
+        first: SSAValue,
+        end: SSAValue,
+        name: str,
+        step: int = 1,
+        is_parallel: bool = False,
+        *,
+        by_elements: bool = False,
     ) -> Generator[SSAValue]:
         """A loop between two index values, whose iterations may run at the same time if it is parallel."""
-        if is_parallel:
-            with self.parallel_loops([first], [end], [name], [self.constant(step)]) as (index,):
-                yield index
-            return
-        body = Block(arg_types=[IndexType()])
-        body.args[0].name_hint = name
-        self.insert(scf.ForOp(first, end, self.constant(step), [], Region(body)))
-        with self.inside(body):
-            yield body.args[0]
-            self.insert(scf.YieldOp())
+        bounds, steps = ([first], [end], [name]), [self.constant(step)]
+        loops = partial(self.parallel_loops, by_elements=by_elements) if is_parallel else self._loops_inside
+        with loops(*bounds, steps) as (index,):
+            yield index
+
+    @contextmanager
+    def _loops_inside(
+        self, firsts: Sequence[SSAValue], ends: Sequence[SSAValue], names: Sequence[str], steps: Sequence[SSAValue]
+    ) -> Generator[Sequence[SSAValue]]:
+        """Loops inside of each other, outermost first, that run one iteration after the other."""
+        with ExitStack() as loops:
+            indices: list[SSAValue] = []
+            for first, end, name, step in zip(firsts, ends, names, steps, strict=True):
+                body = Block(arg_types=[IndexType()])
+                body.args[0].name_hint = name
+                self.insert(scf.ForOp(first, end, step, [], Region(body)))
+                loops.enter_context(self.inside(body))
+                loops.callback(lambda: self.insert(scf.YieldOp()))
+                indices.append(body.args[0])
+            yield indices
 
     @contextmanager
     def parallel_loops(
+        self,
+        firsts: Sequence[SSAValue],
+        ends: Sequence[SSAValue],
+        names: Sequence[str],
+        steps: Sequence[SSAValue],
+        *,
+        by_elements: bool = False,
+    ) -> Generator[Sequence[SSAValue]]:
+        """
+        Loops inside of each other, outermost first, all iterations of which may run at the same time.
+
+        `by_elements`: whether they are around elements, and not tiles, which makes a difference to when threads share
+        them: else they are loops of one iteration each around others that have them all.
+        """
+        if self.sharing is None:
+            with self._parallel(firsts, ends, names, steps) as indices:
+                yield indices
+            return
+        number, least = self.sharing.least(by_elements=by_elements)
+        is_small = self.compare(self.constant(number), "ult", self.constant(least))
+        whole = [self.maximum(*pair) for pair in zip(ends, steps, strict=True)]
+        shares = [self.select(is_small, *pair) for pair in zip(whole, steps, strict=True)]
+        with self._parallel(firsts, ends, [f"{name}_share" for name in names], shares) as starts:
+            behind = [self.insert(arith.AddiOp(*pair)).results[0] for pair in zip(starts, shares, strict=True)]
+            own_ends = [self.insert(arith.MinUIOp(*pair)).results[0] for pair in zip(behind, ends, strict=True)]
+            with self._loops_inside(starts, own_ends, names, steps) as indices:
+                yield indices
+
+    @contextmanager
+    def _parallel(
         self, firsts: Sequence[SSAValue], ends: Sequence[SSAValue], names: Sequence[str], steps: Sequence[SSAValue]
     ) -> Generator[Sequence[SSAValue]]:
-        """Loops inside of each other, outermost first, all iterations of which may run at the same time."""
         body = Block(arg_types=[IndexType()] * len(firsts))
         for index, name in zip(body.args, names, strict=True):
             index.name_hint = name

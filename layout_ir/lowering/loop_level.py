@@ -24,6 +24,33 @@ class WholeLines:
 
 
 @dataclass(frozen=True)
+class EvenParts:
+    """
+    How a kernel lengthens the steps of a loop that threads share, so that they are no more than it takes.
+
+    Loops inside of a step leave the rows that it goes along again and again, and return to them with the next one.
+    """
+
+    unit: int
+    """Elements of whole lines."""
+    count: int
+    """Steps that are enough for all threads."""
+
+
+@dataclass(frozen=True)
+class MeetingRows:
+    """
+    Rows of the destination in each of which two steps of a loop that threads share meet in one line.
+
+    Unless these begin at lines, such a loop is left whole where other loops have steps enough.
+    """
+
+    lanes: int
+    apart: tuple[int, ...]
+    """Elements from row to row."""
+
+
+@dataclass(frozen=True)
 class LoopLevel:
     """One loop over the starts of tiles (or of blocks of tiles) along an axis."""
 
@@ -68,6 +95,10 @@ class LoopLevel:
     is_parallel: bool = False
     lines: WholeLines | None = None
     """How steps of the parallel loop are shortened; None: never."""
+    even: EvenParts | None = None
+    """How steps of the parallel loop are lengthened; None: never."""
+    meeting: MeetingRows | None = None
+    """What keeps the parallel loop from being cut into steps; None: nothing does."""
     whole_from: int = 0
     """Trips of the parallel loops around this one from which on it is not cut into steps; 0: it is always."""
 

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.thread_shares import EVEN, evenness
 from layout_ir.layouts.tile import Tile
-from layout_ir.lowering.loop_level import LoopLevel, WholeLines
+from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.share import Share, with_shares
+from layout_ir.lowering.unknown_shares import shared_as_needed
 
 THREAD_PARTS = 32
 """Parts into which a loop is cut for threads to share, at least where it is long; and steps of a part, at most."""
-
-UNKNOWN_PARTS = 4
-"""Steps of a part of a loop inside of others of which only a kernel that runs knows how long it is."""
-
-STEPS_EACH = 4
-"""Steps for each thread from which on they share a loop evenly enough."""
-
-LEAST_EACH = 2
-"""Parts of whole lines for each thread below which threads share lines where their parts meet, but work evenly."""
 
 SHARED_LINES = 128
 """
@@ -48,25 +41,6 @@ LEAST_PARTS = 1.5
 """Parts of a loop, the last one short, from which on threads share it before others where they crowd each other."""
 
 
-@dataclass(frozen=True)
-class Share:
-    """What a thread takes of a loop at once."""
-
-    length: int
-    """Elements along the axis of the loop."""
-
-    longer: int = 0
-    """Elements that the last one has beyond that, where the rest is not as long as a tile."""
-
-    def evenness(self, extent: int, threads: int) -> float:
-        """How evenly so many threads share a loop over an extent."""
-        return evenness(extent, threads, self.length, self.longer)
-
-    def trips(self, extent: int) -> int:
-        """How many of them an extent has."""
-        return -(-(extent - self.longer) // self.length)
-
-
 def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) -> list[LoopLevel]:
     """
     Let threads share a loop: the outermost that keeps their lines of the destination apart and pages between them, or
@@ -83,14 +57,14 @@ def parallel(box: Box, tile: Tile, schedule: Schedule, levels: list[LoopLevel]) 
     wanted = loops.roomy or loops.apart or loops.farthest[:1]
     if any(is_symbolic(loops.extent(position)) for position in wanted):
         lengths = {position: loops.usual_part(position).length for position in loops.outer}
-        return _shared_as_needed(box, schedule, levels, lengths, wanted)
+        return shared_as_needed(box, schedule, levels, lengths, wanted)
     chosen = loops.chosen
     share = max((loops.evenness(*one) for one in chosen.items()), default=1 / schedule.threads)
     if share < EVEN_LOOP:
         parts, share_of_several = loops.several()
         if share_of_several >= WORTH_SEVERAL * share:
-            return _shared(levels, parts)
-    return _shared(levels, chosen)
+            return with_shares(levels, parts)
+    return with_shares(levels, chosen)
 
 
 @dataclass(frozen=True)
@@ -192,64 +166,6 @@ class _Loops:
 
     def _crowds(self, position: int) -> bool:
         return _crowds_threads(self.box, self.levels[position].axis, self.schedule.lanes)
-
-
-def _shared_as_needed(
-    box: Box, schedule: Schedule, levels: Sequence[LoopLevel], lengths: Mapping[int, int], apart: Sequence[int]
-) -> list[LoopLevel]:
-    """
-    Loops of unknown length of which threads share the first, and parts of the others if that has too few steps.
-
-    `lengths`: of the parts of each loop, by its position. `apart`: those that had better be shared, which are cut
-    as soon as the steps of those before are not many for each thread; any other loop only if some have no step at all.
-    Whichever they are, those come first whose parts are the longest stretches of both sides.
-    """
-
-    def length_of(position: int) -> int:
-        is_long = position > 0 and is_symbolic(box.axes[levels[position].axis].extent)
-        return lengths[position] * (UNKNOWN_PARTS if is_long else 1)
-
-    def stretch(position: int) -> int:
-        """
-        Elements between the beginnings of two parts on the side where those are fewer: of few, threads use one page.
-
-        Unknown ones are taken for many.
-        """
-        axis = box.axes[levels[position].axis]
-        return length_of(position) * min(axis.source_stride, axis.destination_stride)
-
-    first, *others = [*apart, *(position for position in lengths if position not in apart)]
-    others.sort(key=stretch, reverse=True)
-    result = _shared(levels, {first: Share(length_of(first))})
-    if levels[first].step == 1 < result[0].step:
-        result[0] = replace(result[0], lines=WholeLines(schedule.lanes, LEAST_EACH * schedule.threads))
-    count = 1
-    for position in others:
-        level, extent, length = levels[position], box.axes[levels[position].axis].extent, length_of(position)
-        if is_symbolic(extent) or extent > length:
-            steps = schedule.threads * (STEPS_EACH if position in apart else 1)
-            shared = LoopLevel(level.axis, length, is_last=False, is_parallel=True, whole_from=steps)
-            own = [replace(one, inside=length) if one is level else one for one in result[count:]]
-            result = [*result[:count], shared, *own]
-            count += 1
-    return result
-
-
-def _shared(levels: Sequence[LoopLevel], parts: Mapping[int, Share]) -> list[LoopLevel]:
-    """Loops of which threads share some as one around all; parts that are no single steps become loops inside."""
-    steps = [position for position, part in parts.items() if part == Share(levels[position].step)]
-    shared = [
-        replace(levels[position], is_parallel=True)
-        if position in steps
-        else LoopLevel(levels[position].axis, part.length, longer=part.longer, is_last=False, is_parallel=True)
-        for position, part in parts.items()
-    ]
-    own = [
-        replace(level, inside=parts[position].length, longer=parts[position].longer) if position in parts else level
-        for position, level in enumerate(levels)
-        if position not in steps
-    ]
-    return [*shared, *own]
 
 
 def _crowds_threads(box: Box, shared: int, lanes: int) -> bool:

@@ -37,6 +37,7 @@ from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import choose_schedule
+from layout_ir.lowering.sharing_size import Sharing
 from layout_ir.lowering.small_copies import for_threads_that_pay, threads_pay_for_elements
 from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_device_builder import ParallelBuilder
@@ -121,6 +122,14 @@ class LowerCopy(RewritePattern):
             return None
         return self._functions.setdefault(function, PrivateFunctions(function, "tile"))
 
+    def _sharing(self, op: CopyOp, plan: CopyPlan) -> Sharing | None:
+        """From which size on threads share a copy of unknown size; None where they always do."""
+        if not self._target.share_bytes:
+            return None
+        cells = sum(box.cells for box in plan.boxes)
+        moved = cells + sum(box.elements for box in plan.boxes)
+        return Sharing(cells, moved, element_type_of(op.source.type).bytes, self._target.share_bytes)
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
         try:
@@ -130,7 +139,8 @@ class LowerCopy(RewritePattern):
         except LayoutError as error:
             raise PassFailedException(f"layout-to-loops: {error}") from None
         functions = None if unknown is None else self._functions_of(op)
-        builder = ParallelBuilder(InsertPoint.before(op), self._constants_of(op), unknown, functions)
+        sharing = None if unknown is None else self._sharing(op, plan)
+        builder = ParallelBuilder(InsertPoint.before(op), self._constants_of(op), unknown, functions, sharing)
         source, destination = (_storage(builder, buffer) for buffer in (op.source, op.destination))
         pad = None
         if not isinstance(op.pad, UndefAttr):

@@ -24,7 +24,7 @@ def quickest_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_flags, "LONG_TILE_FLAGS", ("-O0",))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def all_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads share copies of any size, also those that one of them would have made before."""
     monkeypatch.setattr(processor, "SHARE_BYTES", 0)

@@ -13,6 +13,7 @@ from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.processor_families import SAPPHIRE_RAPIDS
 from layout_ir.lowering.target import Target
+from layout_ir.runtime import processor
 from layout_ir.runtime.module import lower_to_c
 from layout_ir.runtime.sized_kernel import SizedKernel
 
@@ -49,6 +50,15 @@ def test_threads_write_what_one_does(
         alone(values, expected, sizes=sizes)
         shared(values, result, sizes=sizes)
         assert np.array_equal(result, expected), sizes
+
+
+@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.parametrize("destination", ["onednn:acb", "onednn:aBc16b"])
+def test_one_thread_writes_of_small_copies_what_several_write(
+    destination: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processor, "SHARE_BYTES", 9 * 35 * 129 * 2)
+    test_threads_write_what_one_does("onednn:abc", destination, (None, 35, None), "i8", 7)
 
 
 @pytest.mark.parametrize(

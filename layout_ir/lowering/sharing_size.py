@@ -1,0 +1,25 @@
+"""From which size on threads share a copy: to wake them takes longer than to make a small one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layout_ir.layouts.cache_line import LINE_BYTES
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """From which size on threads share the loops of a copy of unknown size."""
+
+    cells: int
+    """Cells that it writes."""
+    moved: int
+    """Cells and elements that it writes and reads."""
+    element_bytes: int
+    share_bytes: int
+    """Bytes read and written; an element that no tile moves counts as a line."""
+
+    def least(self, *, by_elements: bool) -> tuple[int, int]:
+        """A number of the copy and what it is at least where threads share loops over tiles, or over elements."""
+        number, width = (self.cells, LINE_BYTES) if by_elements else (self.moved, self.element_bytes)
+        return number, -(-self.share_bytes // width)
