@@ -79,27 +79,28 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
     for level in shared:
         axis = box.axes[level.axis]
         length = _length_in_lines(builder, axis, level)
-        stays_whole = _stays_whole(builder, level, trips)
+        meets = _meets(builder, level)
+        stays_whole = [] if meets is None else [meets]
+        if level.whole_from and trips is not None:
+            stays_whole.append(builder.compare(trips, "uge", builder.constant(level.whole_from)))
         if stays_whole:
             extent = builder.constant(axis.extent)
             whole = builder.maximum(extent, length)  # no step is of an axis of no elements
             length = builder.select(builder.any_holds(stays_whole), whole, length)
         lengths[level.axis] = length
         if level is not shared[-1]:
-            own = builder.trips(axis.extent, length if level.is_as_needed else level.step)
+            own = builder.trips(axis.extent, level.step if level.lines is None else length)
+            own = own if meets is None else builder.select(meets, builder.constant(1), own)
             trips = own if trips is None else builder.insert(arith.MuliOp(trips, own)).results[0]
     return lengths
 
 
-def _stays_whole(builder: LoopBuilder, level: LoopLevel, trips: SSAValue | None) -> list[SSAValue]:
-    """Any reasons not to cut a loop into steps, of which those before it have so many in all."""
-    reasons: list[SSAValue] = []
-    if level.whole_from and trips is not None:
-        reasons.append(builder.compare(trips, "uge", builder.constant(level.whole_from)))
-    if level.meeting is not None:
-        at_lines = are_multiples(builder, level.meeting.apart, level.meeting.lanes)
-        reasons += [builder.negated(each) for each in at_lines]
-    return reasons
+def _meets(builder: LoopBuilder, level: LoopLevel) -> SSAValue | None:
+    """Whether steps of a loop meet in lines of rows; None where it makes no difference."""
+    if level.meeting is None:
+        return None
+    at_lines = are_multiples(builder, level.meeting.apart, level.meeting.lanes)
+    return builder.negated(builder.all_hold(at_lines))
 
 
 def _length_in_lines(builder: LoopBuilder, axis: Axis, level: LoopLevel) -> SSAValue:
