@@ -38,8 +38,8 @@ Heights and widths: whole lines, whole lines of f32, odd ones, those of which a 
 first level cache, and images of which caches hold several.
 """
 
-SIZES = {"in": 1 << 20, "between": 8 << 20, "out": 64 << 20}
-"""Bytes of a tensor in the caches, in those far away alone, and out of them."""
+SIZES = {"small": 32 << 10, "in": 1 << 20, "between": 8 << 20, "out": 64 << 20}
+"""Bytes of a tensor that is no work for threads, of one in the caches, in those far away alone, and out of them."""
 
 EFFORT = Effort(rounds=15, sample_seconds=0.003, opponent_seconds=math.inf)
 

@@ -143,7 +143,8 @@ class CPrinter(FamilyPrinter):
 
     def _print_team(self, loops: Sequence[scf.ParallelOp]) -> None:
         """Parallel loops one after the other for the same threads, which it takes a microsecond or more to wake."""
-        self._pragma(f"omp parallel{self._if_several(list(map(self.parallel_counts, loops)))}")
+        several = self._several([self.parallel_counts(loop) for loop in loops])
+        self._pragma(f"omp parallel{_clause(several)}")
         with self.braces(""):
             for loop in loops:
                 counts = self.parallel_counts(loop)
@@ -154,8 +155,18 @@ class CPrinter(FamilyPrinter):
     def print_parallel(self, op: scf.ParallelOp, counts: Sequence[Count]) -> None:
         collapse = _collapse(counts)
         if not self._streams(op):
-            self._pragma(f"omp parallel for{collapse}{self._if_several([counts])}")
-            self.print_loops(counts, op.body.block)
+            several = self._several([counts])
+            if several is None or _has_tiles(op):
+                self._pragma(f"omp parallel for{collapse}{_clause(several)}")
+                self.print_loops(counts, op.body.block)
+                return
+            # a clause that does not hold still costs half a microsecond: loops of a few lines are printed twice
+            with self.braces(f"if ({several})"):
+                self._pragma(f"omp parallel for{collapse}")
+                self.print_loops(counts, op.body.block)
+            self.lines.pop()
+            with self.braces("} else"):
+                self.print_loops(counts, op.body.block)
             return
         self._pragma("omp parallel")  # every thread has to fence its own streaming stores
         with self.braces(""):
@@ -163,18 +174,18 @@ class CPrinter(FamilyPrinter):
             self.print_loops(counts, op.body.block)
             self._vectors.fence()
 
-    def _if_several(self, loops: Sequence[Sequence[Count]]) -> str:
-        """The clause without which threads would be woken for loops that turn out to have one trip."""
+    def _several(self, loops: Sequence[Sequence[Count]]) -> Expression | None:
+        """Whether loops turn out to have more than one trip; None where that is no question."""
         conditions: list[Expression] = []
         for _, first, end, step in itertools.chain.from_iterable(loops):
             start, stop, stride = (self.expression(value) for value in (first, end, step))
             if stride.constant is not None:
-                return ""  # always the same step, which is one of many
+                return None  # always the same step, which is one of many
             conditions.append(expressions.compare("<", expressions.add(start, stride), stop))
         several = conditions[0]
         for condition in conditions[1:]:
             several = expressions.disjunction(several, condition)
-        return f" if({several})"
+        return several
 
     def _streams(self, op: Operation) -> bool:
         return any(is_streaming(inner) for inner in op.walk())
@@ -239,3 +250,13 @@ class CPrinter(FamilyPrinter):
 
 def _collapse(counts: Sequence[Count]) -> str:
     return f" collapse({len(counts)})" if len(counts) > 1 else ""
+
+
+def _clause(several: Expression | None) -> str:
+    """The clause without which threads would be woken for loops of one trip."""
+    return "" if several is None else f" if({several})"
+
+
+def _has_tiles(op: scf.ParallelOp) -> bool:
+    """Whether the straight-line code of tiles is in a loop, and not in functions that it calls."""
+    return any(inner.name.startswith("vector.") for inner in op.body.walk())

@@ -9,7 +9,12 @@ from layout_ir.layouts.cache_line import LINE_BYTES
 
 @dataclass(frozen=True)
 class Sharing:
-    """From which size on threads share the loops of a copy of unknown size."""
+    """
+    From which size on threads share the loops of a copy of unknown size.
+
+    With two threads on Emerald Rapids 48 copies of 64 channels in f16, of 25 KB to 2 MB, are at 0.84 of the speed of
+    kernels for one size if threads are always woken, at worst at 0.46, and so at 0.90, at worst 0.68.
+    """
 
     cells: int
     """Cells that it writes."""

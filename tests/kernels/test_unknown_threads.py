@@ -103,7 +103,8 @@ def test_threads_ask_for_the_destination_where_one_does() -> None:
     distances = re.findall(r"h_w_x16 <= \d+ \? \d+ : \d+;", alone)
     assert distances
     for text in (one, two):
-        assert re.findall(r"h_w_x16 <= \d+ \? \d+ : \d+;", text) == distances
+        # short loops are printed twice, for threads and for one of them
+        assert sorted(re.findall(r"h_w_x16 <= \d+ \? \d+ : \d+;", text)) == sorted(2 * distances)
         assert text.count("__builtin_prefetch(&destination") == alone.count("__builtin_prefetch(&destination")
 
 

@@ -20,8 +20,12 @@
 // TEXT-LABEL: void any_size(
 // TEXT:         const int64_t v = d0 > 1 ? d0 : 1;
 // TEXT:         const int64_t [[SHARE:v_[0-9]+]] = 8 * d0 < 1024 ? v : 1;
-// TEXT:       #pragma omp parallel for if([[SHARE]] < d0)
-// TEXT:         for (int64_t a_share = 0; a_share < d0; a_share += [[SHARE]]) {
+// TEXT:         if ([[SHARE]] < d0) {
+// TEXT:       #pragma omp parallel for{{$}}
+// TEXT:           for (int64_t a_share = 0; a_share < d0; a_share += [[SHARE]]) {
+// TEXT:         } else {
+// TEXT-NEXT:      for (int64_t a_share = 0; a_share < d0; a_share += [[SHARE]]) {
+// TEXT-NOT:   #pragma
 
 // ALWAYS-LABEL: void any_size(
 // ALWAYS:     #pragma omp parallel for{{$}}
