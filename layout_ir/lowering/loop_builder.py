@@ -189,6 +189,15 @@ class LoopBuilder(IndexBuilder):
                 yield indices
 
     @contextmanager
+    def large(self) -> Generator[None]:
+        """What is emitted inside the `with` block is for large copies, which threads always share."""
+        sharing, self.sharing = self.sharing, None
+        try:
+            yield
+        finally:
+            self.sharing = sharing
+
+    @contextmanager
     def _parallel(
         self, firsts: Sequence[SSAValue], ends: Sequence[SSAValue], names: Sequence[str], steps: Sequence[SSAValue]
     ) -> Generator[Sequence[SSAValue]]:

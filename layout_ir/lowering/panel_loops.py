@@ -37,7 +37,7 @@ def emit_panels(builder: LoopBuilder, panel: Panel, buffers: Buffers, schedule: 
     scratch = None if divided or panel.is_cut(schedule.threads) else _scratch(builder, panel, buffers)
     starts: Values = {}
     part = None
-    with ExitStack() as loops:
+    with builder.large(), ExitStack() as loops:
         if panel.is_cut(schedule.threads):
             part = loops.enter_context(_parts_in_order(builder, panel, schedule))
             scratch = _scratch(builder, panel, buffers)

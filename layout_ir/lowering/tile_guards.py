@@ -109,10 +109,12 @@ class Guards:
         if not self._may_leave_caches(schedule):
             self._in_caches(usual, tiles)
             return
-        is_large = self._is_large(schedule)
-        emit_where(
-            self.builder, [is_large], lambda: self._large(schedule, tiles), lambda: self._in_caches(usual, tiles)
-        )
+
+        def past_caches() -> None:
+            with self.builder.large():
+                self._large(schedule, tiles)
+
+        emit_where(self.builder, [self._is_large(schedule)], past_caches, lambda: self._in_caches(usual, tiles))
 
     def _may_leave_caches(self, schedule: Schedule) -> bool:
         """Whether there are sizes for which these tiles go past the caches."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
@@ -106,7 +107,8 @@ class UnknownWalk:
     def emit(self, builder: LoopBuilder, buffers: Buffers) -> None:
         """The common loops, and in them those of every box."""
         axes = self.common.loops[0]
-        with part_loops(builder, axes, self.common.steps, is_parallel=self.is_parallel) as starts:
+        size = builder.large() if self.is_large else nullcontext()
+        with size, part_loops(builder, axes, self.common.steps, is_parallel=self.is_parallel) as starts:
             common = dict(enumerate(starts))
             for one in self.boxes:
                 one.emit(builder, buffers, common, self.common.steps)
