@@ -128,7 +128,7 @@ def compile_reorder(
     `src`, `dst`: layouts, or texts as in `layout`; `dims` is the order of the logical dims of texts. `shape`: extents
     of the logical dims; None for one that the kernel takes: `kernel(source, destination, sizes=(8, 56, 56))`. `dtype`:
     `"f32"`, `"bf16"`, `"u8"`, ..., or a numpy dtype. `threads`: None for one, 0 for as many as OpenMP chooses, or a
-    number; copies of known sizes that move less than about 200 KB are made by one of them. `pad`: what the
+    number; copies that move less than about 200 KB are made by one of them. `pad`: what the
     destination's pads are set to; None leaves them unwritten. `tune`: measure several schedules on scratch buffers,
     once on a processor, and take the fastest; what the kernel writes is the same.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import cast
 
@@ -143,8 +142,7 @@ class CPrinter(FamilyPrinter):
 
     def _print_team(self, loops: Sequence[scf.ParallelOp]) -> None:
         """Parallel loops one after the other for the same threads, which it takes a microsecond or more to wake."""
-        several = self._several([self.parallel_counts(loop) for loop in loops])
-        self._pragma(f"omp parallel{_clause(several)}")
+        self._pragma("omp parallel")
         with self.braces(""):
             for loop in loops:
                 counts = self.parallel_counts(loop)
@@ -155,8 +153,8 @@ class CPrinter(FamilyPrinter):
     def print_parallel(self, op: scf.ParallelOp, counts: Sequence[Count]) -> None:
         collapse = _collapse(counts)
         if not self._streams(op):
-            several = self._several([counts])
-            if several is None or _has_tiles(op):
+            several = self._several(counts)
+            if several is None or _has_straight_line_code(op):
                 self._pragma(f"omp parallel for{collapse}{_clause(several)}")
                 self.print_loops(counts, op.body.block)
                 return
@@ -174,13 +172,13 @@ class CPrinter(FamilyPrinter):
             self.print_loops(counts, op.body.block)
             self._vectors.fence()
 
-    def _several(self, loops: Sequence[Sequence[Count]]) -> Expression | None:
-        """Whether loops turn out to have more than one trip; None where that is no question."""
+    def _several(self, counts: Sequence[Count]) -> Expression | None:
+        """Whether loops turn out to have more than one trip; None where their steps are always the same."""
         conditions: list[Expression] = []
-        for _, first, end, step in itertools.chain.from_iterable(loops):
+        for _, first, end, step in counts:
             start, stop, stride = (self.expression(value) for value in (first, end, step))
             if stride.constant is not None:
-                return None  # always the same step, which is one of many
+                return None
             conditions.append(expressions.compare("<", expressions.add(start, stride), stop))
         several = conditions[0]
         for condition in conditions[1:]:
@@ -257,6 +255,6 @@ def _clause(several: Expression | None) -> str:
     return "" if several is None else f" if({several})"
 
 
-def _has_tiles(op: scf.ParallelOp) -> bool:
+def _has_straight_line_code(op: scf.ParallelOp) -> bool:
     """Whether the straight-line code of tiles is in a loop, and not in functions that it calls."""
     return any(inner.name.startswith("vector.") for inner in op.body.walk())

@@ -250,6 +250,8 @@ def _level(box: Box, level: LoopLevel) -> str:
     if level.is_parallel:
         fewer = f" where there are fewer than {level.whole_from} trips around it" if level.whole_from else ""
         shorter = f", by as few as are whole lines, or 1 for {level.lines.enough} trips" if level.lines else ""
-        traits.append(f"parallel{fewer}{shorter}")
+        most = f", in {level.even.count} parts at most," if level.even else ""
+        at_lines = " and rows begin at lines" if level.meeting else ""
+        traits.append(f"parallel{most}{fewer}{at_lines}{shorter}")
         traits += [f"the last part {level.longer} longer"] if level.longer else []
     return f"{box.axes[level.axis].name} by {level.step}{inside}" + (f" ({', '.join(traits)})" if traits else "")

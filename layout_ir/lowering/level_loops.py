@@ -78,7 +78,7 @@ def _lengths_of_parts(builder: LoopBuilder, box: Box, shared: Sequence[LoopLevel
     trips: SSAValue | None = None
     for level in shared:
         axis = box.axes[level.axis]
-        length = _length_in_lines(builder, axis, level)
+        length = _length_of_step(builder, axis, level)
         meets = _meets(builder, level)
         stays_whole = [] if meets is None else [meets]
         if level.whole_from and trips is not None:
@@ -103,14 +103,12 @@ def _meets(builder: LoopBuilder, level: LoopLevel) -> SSAValue | None:
     return builder.negated(builder.all_hold(at_lines))
 
 
-def _length_in_lines(builder: LoopBuilder, axis: Axis, level: LoopLevel) -> SSAValue:
-    """How much of its axis a loop takes at a time: the shortest part in whole lines, if all threads have some."""
+def _length_of_step(builder: LoopBuilder, axis: Axis, level: LoopLevel) -> SSAValue:
+    """How much of its axis a loop takes at a time: as few whole lines as will do, or the fewest parts that will."""
     length = builder.constant(level.step)
     if level.even is not None:
-        unit, all_parts = level.even.unit, level.even.unit * level.even.count
-        extent = builder.constant(axis.extent)
-        even = builder.index((AffineExpr.dimension(0) + (all_parts - 1)) // all_parts * unit, [extent])
-        return builder.insert(arith.MaxUIOp(even, length)).results[0]
+        units = builder.trips(axis.extent, level.even.unit * level.even.count)
+        return builder.maximum(builder.index(AffineExpr.dimension(0) * level.even.unit, [units]), length)
     if level.lines is None:
         return length
     shorter = level.step // 2

@@ -26,7 +26,7 @@ from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.index_builder import IndexBuilder
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
-from layout_ir.lowering.sharing_size import Sharing
+from layout_ir.lowering.worth_threads import WorthThreads
 
 NO_WAIT = "nowait"
 """Attribute of a parallel loop: threads that are done with it may begin the next parallel loop of its block."""
@@ -41,12 +41,12 @@ class LoopBuilder(IndexBuilder):
         constants: Constants,
         unknown: Unknown | None = None,
         functions: PrivateFunctions | None = None,
-        sharing: Sharing | None = None,
+        worth_threads: WorthThreads | None = None,
     ) -> None:
         super().__init__(place, constants, unknown)
         self.functions = functions
         """Functions that what is emitted may call; None where all has to stand in one."""
-        self.sharing = sharing
+        self.worth_threads = worth_threads
         """When threads share parallel loops; None where they always do."""
         self._parallel_loops: list[scf.ParallelOp] = []
 
@@ -99,7 +99,7 @@ class LoopBuilder(IndexBuilder):
         return self.insert(arith.MinUIOp(value, self.constant(limit))).result
 
     def maximum(self, value: SSAValue, other: SSAValue) -> SSAValue:
-        """The larger of two index values; of two constants it is one."""
+        """The larger of two index values; a constant where both are."""
         number, limit = const_evaluate_operand(value), const_evaluate_operand(other)
         if number is not None and limit is not None:
             return self.constant(max(number, limit))
@@ -171,15 +171,14 @@ class LoopBuilder(IndexBuilder):
         """
         Loops inside of each other, outermost first, all iterations of which may run at the same time.
 
-        `by_elements`: whether they are around elements, and not tiles, which makes a difference to when threads share
-        them: else they are loops of one iteration each around others that have them all.
+        Where threads do not share so small a copy, they have one iteration each, with loops in it that have all others.
+        `by_elements`: whether they are around elements, and not tiles, which makes a difference to when that is.
         """
-        if self.sharing is None:
+        if self.worth_threads is None:
             with self._parallel(firsts, ends, names, steps) as indices:
                 yield indices
             return
-        number, least = self.sharing.least(by_elements=by_elements)
-        is_small = self.compare(self.constant(number), "ult", self.constant(least))
+        is_small = self.worth_threads.are_few(self, by_elements=by_elements)
         whole = [self.maximum(*pair) for pair in zip(ends, steps, strict=True)]
         shares = [self.select(is_small, *pair) for pair in zip(whole, steps, strict=True)]
         with self._parallel(firsts, ends, [f"{name}_share" for name in names], shares) as starts:
@@ -191,11 +190,11 @@ class LoopBuilder(IndexBuilder):
     @contextmanager
     def large(self) -> Generator[None]:
         """What is emitted inside the `with` block is for large copies, which threads always share."""
-        sharing, self.sharing = self.sharing, None
+        usual, self.worth_threads = self.worth_threads, None
         try:
             yield
         finally:
-            self.sharing = sharing
+            self.worth_threads = usual
 
     @contextmanager
     def _parallel(

@@ -102,7 +102,7 @@ class LoopLevel:
     meeting: MeetingRows | None = None
     """What keeps the parallel loop from being cut into steps; None: nothing does."""
     whole_from: int = 0
-    """Trips of the parallel loops around this one from which on it is not cut into steps; 0: it is always."""
+    """Trips of the parallel loops around this one from which on it is not cut into steps; 0: none keep it whole."""
 
     @property
     def is_as_needed(self) -> bool:

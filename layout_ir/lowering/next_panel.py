@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineExpr
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.next_step import Around, Values, next_step
+from layout_ir.lowering.next_step import LoopAround, Values, next_step
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class NextPanel:
 
 def next_panel(builder: LoopBuilder, panel: Panel, starts: Mapping[int, SSAValue]) -> NextPanel:
     """The panel behind the one at `starts`, which are those of the loops over panels, outermost first."""
-    loops = [Around(i, start, panel.steps[i], panel.group.axes[i].extent) for i, start in starts.items()]
+    loops = [LoopAround(i, start, panel.steps[i], panel.group.axes[i].extent) for i, start in starts.items()]
     following = next_step(builder, loops)
     turns = builder.compare(following[loops[-1].axis], "eq", builder.constant(0))
     return NextPanel(following, counts_of(builder, panel, following), turns)

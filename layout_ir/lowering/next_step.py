@@ -16,24 +16,25 @@ Values = dict[int, SSAValue]
 
 
 @dataclass(frozen=True)
-class Around:
-    """One of the loops."""
+class LoopAround:
+    """One of the loops around something."""
 
     axis: int
     start: SSAValue
     """Where its present step begins."""
     step: int
     extent: int
-    """Where it ends."""
+    """Where it ends; may be a stand-in."""
     end: SSAValue | None = None
     """Where it ends this time; None where that is always the same."""
 
 
-def next_step(builder: LoopBuilder, loops: Sequence[Around], count: int = 1) -> Values:
+def next_step(builder: LoopBuilder, loops: Sequence[LoopAround], count: int = 1) -> Values:
     """
     Where loops, outermost first, begin their next step, or the one `count` later; behind the last of all is the first.
 
     Their steps are digits of a number, to which `count` is added: what is too much for a loop goes to the one outside.
+    Where one ends earlier this time, and has no more than `count` steps, it may be less far, or behind that end.
     """
     following: Values = {}
     turns: SSAValue | None = None
@@ -54,7 +55,7 @@ def next_step(builder: LoopBuilder, loops: Sequence[Around], count: int = 1) -> 
     return {loop.axis: following[loop.axis] for loop in loops}
 
 
-def _less_all_steps(builder: LoopBuilder, loop: Around, behind: SSAValue) -> SSAValue:
+def _less_all_steps(builder: LoopBuilder, loop: LoopAround, behind: SSAValue) -> SSAValue:
     """How far behind the first step of a loop a place is that lies behind its last one."""
     end = builder.constant(loop.extent) if loop.end is None else loop.end
     length = builder.index((AffineExpr.dimension(0) + (loop.step - 1)) // loop.step * loop.step, [end])

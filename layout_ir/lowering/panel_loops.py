@@ -21,7 +21,7 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_panel import counts_of, next_panel
-from layout_ir.lowering.next_step import Around, Values, next_step
+from layout_ir.lowering.next_step import LoopAround, Values, next_step
 from layout_ir.lowering.panel_flush import Flush
 from layout_ir.lowering.panel_prefetching import PanelPrefetching
 from layout_ir.lowering.panel_requests import Requests, asked_rows, ends_ahead
@@ -168,17 +168,21 @@ class _Filler:
             for i in order:
                 indices[i] = loops.enter_context(self._loop(box.axes[i], i, tile.extents[i]))
                 starts[i] = self._moved_back(indices[i], i, box.axes[i], tile.extents[i])
-            asked = self._later(box, tile, levels, indices, level.tiles) if level.tiles else None
+            asked = (
+                self._later(box, tile, levels, indices, level.tiles)
+                if level.tiles and self.buffers.source_size
+                else None
+            )
             TileEmitter(self.builder, self.buffers, schedule).emit(box, tile, starts, [level], asked)
 
     def _later(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], indices: Values, count: int) -> Values:
         """Where the tile starts that comes so many tiles later, maybe in the next panel."""
         inside = len(box.axes) - len(self.starts)
-        loops: list[Around] = []
+        loops: list[LoopAround] = []
         for each in levels:
             i, axis = each.axis, box.axes[each.axis]
             end = self._count(axis, i) if i < inside else None
-            loops.append(Around(i, indices[i], each.step, axis.extent, end))
+            loops.append(LoopAround(i, indices[i], each.step, axis.extent, end))
         following = indices | next_step(self.builder, loops, count)
         panel_starts = {shared: following[inside + number] for number, shared in enumerate(self.starts)}
         later = replace(self, counts=counts_of(self.builder, self.panel, panel_starts))

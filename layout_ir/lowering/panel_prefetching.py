@@ -96,13 +96,15 @@ class PanelPrefetching:
         if not self.schedule.processor.asks_in_order or self.schedule.preferences.prefetch_tiles:
             return False
         has_rows = LEAST_ROWS_IN_ORDER <= len(tile.network.loads) <= LINES_IN_ORDER
-        return has_rows and self._is_known and not is_read_on(self.panel, self.walk)
+        return has_rows and self._is_read_upwards and not is_read_on(self.panel, self.walk)
 
     @property
-    def _is_known(self) -> bool:
-        """Whether the source of a panel has a known shape."""
+    def _is_read_upwards(self) -> bool:
+        """Whether the source of a panel has a known shape, no axis of which goes backwards."""
         axes = self.panel.group.boxes[self.position].axes
-        return not any(is_symbolic(number) for axis in axes for number in (axis.extent, axis.source_stride))
+        return not any(
+            is_symbolic(axis.extent) or is_symbolic(axis.source_stride) or axis.source_stride < 0 for axis in axes
+        )
 
     def _step_ahead(self, region: int) -> LoopLevel:
         """

@@ -135,9 +135,10 @@ class RequestModel:
     Whether tiles of many rows ask for what comes some tiles later, where panels take parts of rows that the next panel
     does not go on with, and spread their requests over all of their code.
 
-    On Emerald Rapids, of axes reversed and other transpositions in the order of their panels, bytes are 1.07 times as
-    fast so with one thread and 1.06 times with two, halves 1.05 and 1.08 times, 0.97 to 1.2 times; floats, whose tiles
-    have 16 rows, 0.8 to 1.16 times, and panels that go on with rows 0.9 to 1.2 times. Not measured on Granite Rapids.
+    On Emerald Rapids six copies of bytes, of all axes reversed and others, are 1.07 times as fast so with one thread,
+    and 1.09 times with two, 0.95 to 1.29 times; six of halves 1.07 times, 1.00 to 1.16. Floats, whose tiles have 16
+    rows, would be 0.8 to 1.16 times as fast, and panels that go on with rows 0.9 to 1.2 times. Not measured on Granite
+    Rapids.
     """
 
     one_sequence_bytes: int | None = None

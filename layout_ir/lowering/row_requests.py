@@ -22,7 +22,7 @@ from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_rows import NextRows
-from layout_ir.lowering.next_step import Around, next_step
+from layout_ir.lowering.next_step import LoopAround, next_step
 from layout_ir.lowering.row_lines import RowLines
 from layout_ir.lowering.schedule import Schedule
 
@@ -41,8 +41,8 @@ class RowRequests:
         """Ask for the share of the tile that starts there."""
         axes = self.box.axes
         steps = {level.axis: level.step for level in levels if level.is_last}
-        loops = [Around(i, starts[i], steps[i], axes[i].extent) for i in self.rows.following]
-        following = next_step(self.builder, loops)
+        here = [LoopAround(i, starts[i], steps[i], axes[i].extent) for i in self.rows.following]
+        following = next_step(self.builder, here)
         terms = [(start, axes[i].source_stride) for i, start in following.items()]
         with ExitStack() as loops:
             for i in (self.rows.shared, *self.rows.others):

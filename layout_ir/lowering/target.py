@@ -78,7 +78,7 @@ class Machine:
 
     share_bytes: int = 0
     """
-    With `threads`: bytes read and written from which on they share a copy of known size, else one of them makes it.
+    With `threads`: bytes read and written from which on they share a copy, else one of them makes it.
 
     An element that no tile moves counts as a line of the cache.
     """

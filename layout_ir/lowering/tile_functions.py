@@ -73,7 +73,13 @@ def emit_shared(code: TileCode, network: Network, places: tuple[SSAValue, SSAVal
     """The call of a tile's function, which is made if there is none; False, and nothing, for a tile that has none."""
     builder, unknown = code.builder, code.builder.unknown
     shuffles = sum(isinstance(value, Shuffle) for value in network.values)
-    if builder.functions is None or unknown is None or shuffles < LEAST_SHUFFLES or not _asks_inside(code):
+    if (
+        builder.functions is None
+        or unknown is None
+        or shuffles < LEAST_SHUFFLES
+        or not _asks_inside(code)
+        or code.ahead.is_spread
+    ):
         return False
     network_in_pitches, pitch = _in_pitches(network)
     given = _arguments(code, network, places)

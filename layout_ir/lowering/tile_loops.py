@@ -175,7 +175,9 @@ class TileEmitter:
 
     def ahead(self, box: Box, tile: Tile, levels: Sequence[LoopLevel], destination: int) -> Ahead:
         """What a tile asks for ahead of time."""
-        asking = next((level for level in levels if level.prefetch or level.steps_apart), LoopLevel(0, 1))
+        asking = next(
+            (level for level in levels if level.prefetch or level.steps_apart or level.tiles), LoopLevel(0, 1)
+        )
         is_far = asking.is_far or self.schedule.processor.asks_second_level
         both_lines = asks_both_lines(box, tile, self.schedule)
         times = 1 if asking.is_asked_for else times_asked(box, tile, self.schedule)

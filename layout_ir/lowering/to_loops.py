@@ -37,12 +37,12 @@ from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
 from layout_ir.lowering.private_functions import PrivateFunctions
 from layout_ir.lowering.quantities import Unknown
 from layout_ir.lowering.schedule import choose_schedule
-from layout_ir.lowering.sharing_size import Sharing
 from layout_ir.lowering.small_copies import for_threads_that_pay, threads_pay_for_elements
 from layout_ir.lowering.target import LoopOptions, Target
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_loops import Style, emit_parallel_plan
 from layout_ir.lowering.vector_loops import emit_by_start, emit_vector_boxes
+from layout_ir.lowering.worth_threads import WorthThreads
 
 
 def storage_element_type(element: Attribute) -> Attribute:
@@ -122,13 +122,13 @@ class LowerCopy(RewritePattern):
             return None
         return self._functions.setdefault(function, PrivateFunctions(function, "tile"))
 
-    def _sharing(self, op: CopyOp, plan: CopyPlan) -> Sharing | None:
+    def _worth_threads(self, op: CopyOp, plan: CopyPlan) -> WorthThreads | None:
         """From which size on threads share a copy of unknown size; None where they always do."""
         if not self._target.share_bytes:
             return None
         cells = sum(box.cells for box in plan.boxes)
         moved = cells + sum(box.elements for box in plan.boxes)
-        return Sharing(cells, moved, element_type_of(op.source.type).bytes, self._target.share_bytes)
+        return WorthThreads(cells, moved, element_type_of(op.source.type).bytes, self._target.share_bytes)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
@@ -139,8 +139,8 @@ class LowerCopy(RewritePattern):
         except LayoutError as error:
             raise PassFailedException(f"layout-to-loops: {error}") from None
         functions = None if unknown is None else self._functions_of(op)
-        sharing = None if unknown is None else self._sharing(op, plan)
-        builder = ParallelBuilder(InsertPoint.before(op), self._constants_of(op), unknown, functions, sharing)
+        worth_threads = None if unknown is None else self._worth_threads(op, plan)
+        builder = ParallelBuilder(InsertPoint.before(op), self._constants_of(op), unknown, functions, worth_threads)
         source, destination = (_storage(builder, buffer) for buffer in (op.source, op.destination))
         pad = None
         if not isinstance(op.pad, UndefAttr):

@@ -99,7 +99,7 @@ class _Loops:
             is_parallel=True,
             whole_from=threads * (STEPS_EACH if position in self.apart else 1),
             even=EvenParts(unit, threads * STEPS_EACH) if length > unit else None,
-            meeting=self._meeting_rows(position),
+            meeting=self._meeting(position),
         )
 
     def _stretch(self, position: int) -> int:
@@ -111,19 +111,26 @@ class _Loops:
         axis = self.axis(position)
         return self.length(position) * min(axis.source_stride, axis.destination_stride)
 
-    def _meeting_rows(self, position: int) -> MeetingRows | None:
+    def _meeting(self, position: int) -> MeetingRows | None:
         """The rows in which parts of a loop meet, if they are many, and threads have parts enough of other loops."""
+        cut = math.prod(self._known_trips(i) for i in self.others if not self._meets(i))
+        if not self._meets(position) or cut < self.schedule.threads:
+            return None
+        return MeetingRows(self.schedule.lanes, tuple(axis.destination_stride for axis in self._rows_across(position)))
+
+    def _meets(self, position: int) -> bool:
+        """Whether parts of a loop may meet in lines of many rows; an unknown number is taken for many."""
+        rows = math.prod(axis.extent for axis in self._rows_across(position))
+        return position not in self.apart and rows >= MANY_MEETING_ROWS
+
+    def _rows_across(self, position: int) -> list[Axis]:
+        """The axes that lead from row to row of a step of the outermost loop, all of which a loop goes along."""
         shared, outermost = self.levels[position].axis, self.levels[self.first].axis
-        rows = [
+        return [
             axis
             for i, axis in enumerate(self.box.axes)
             if i not in (shared, outermost) and axis.destination_stride > self.box.axes[shared].destination_stride
         ]
-        are_many = position not in self.apart and math.prod(axis.extent for axis in rows) >= MANY_MEETING_ROWS
-        others = math.prod(self._known_trips(i) for i in self.others if i != position)
-        if not are_many or others < self.schedule.threads:
-            return None
-        return MeetingRows(self.schedule.lanes, tuple(axis.destination_stride for axis in rows))
 
     def _known_trips(self, position: int) -> int:
         """The parts of a loop, if their number is known; else one."""

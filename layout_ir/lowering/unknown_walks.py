@@ -28,6 +28,7 @@ from layout_ir.lowering.schedule import Schedule, staying_in_caches
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long, is_as_large, may_be_large
 from layout_ir.lowering.tile_loops import TileEmitter
+from layout_ir.lowering.unknown_shares import MANY_MEETING_ROWS
 from layout_ir.lowering.walk_loops import DEAR_WALK
 from layout_ir.lowering.whole_units import are_multiples, line_products
 
@@ -168,13 +169,21 @@ class _Search:
         """
         In the caches, if that pays there by the longest tiles, which compare with those of boxes of any size.
 
-        Not where threads share the parts, which are no whole lines there.
+        Threads only share parts that meet in few lines, as they may begin inside of these.
         """
-        if self.schedule.threads:
+        if self.schedule.threads and self._meeting_rows() >= MANY_MEETING_ROWS:
             return None
         cached = staying_in_caches(self.schedule)
         walk = self._walk(cached, is_large=False)
         return walk if walk is not None and self._pays(replace(cached, narrows=False)) else None
+
+    def _meeting_rows(self) -> int:
+        """In how many rows of the destination two parts meet."""
+        rows = 0
+        for box, loops in zip(self.together.boxes, self.common.loops, strict=True):
+            own = (axis for axis in box.axes if axis not in loops)
+            rows += math.prod(axis.extent for axis in own if axis.destination_stride > loops[-1].destination_stride)
+        return rows
 
     def _pays(self, schedule: Schedule) -> bool:
         """Whether tiles inside of the common loops are not too dear beside those of the boxes one by one."""

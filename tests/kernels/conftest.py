@@ -25,6 +25,12 @@ def quickest_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def all_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+def some_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share copies from a size on that kernels of unknown sizes are called with less and with more than."""
+    monkeypatch.setattr(processor, "SHARE_BYTES", 4 << 10)
+
+
+@pytest.fixture
+def all_shared(some_shared: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads share copies of any size, also those that one of them would have made before."""
     monkeypatch.setattr(processor, "SHARE_BYTES", 0)

@@ -36,7 +36,7 @@ def kernels(threads: int | None, vector_bytes: int, streams: bool, panels: bool)
         return compile_functions(module_of(REORDERS), names, threads=threads, vector_bytes=vector_bytes, panels=panels)
 
 
-@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.usefixtures("quick_compiler", "all_shared")
 @pytest.mark.parametrize(
     "vector_bytes, streams, panels",
     [(0, False, False), (16, False, False), (64, False, False), (64, True, False), (64, True, True)],
@@ -57,7 +57,7 @@ def test_any_number_of_threads(threads: int | None, vector_bytes: int, streams: 
         assert np.array_equal(destination, expected), case
 
 
-@pytest.mark.usefixtures("quick_compiler")
+@pytest.mark.usefixtures("quick_compiler", "all_shared")
 @pytest.mark.parametrize("threads", [2, 5, 16])
 def test_threads_that_share_several_loops(threads: int) -> None:
     names = [f"case_{number}" for number in range(len(SHORT_LOOPS))]

@@ -13,12 +13,11 @@ from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.processor_families import SAPPHIRE_RAPIDS
 from layout_ir.lowering.target import Target
-from layout_ir.runtime import processor
 from layout_ir.runtime.module import lower_to_c
 from layout_ir.runtime.sized_kernel import SizedKernel
 
 SIZES = ((100, 0), (0, 5), (1, 1), (1, 70), (3, 500), (40, 3), (9, 129), (41, 32), (57, 16))
-"""Of two extents: no elements, too few steps for every thread of one loop, and enough; with a short last part."""
+"""Of two extents: no elements, too few for threads, too few steps for all of one loop, and enough; short last parts."""
 
 
 @pytest.mark.usefixtures("quick_compiler")
@@ -52,21 +51,15 @@ def test_threads_write_what_one_does(
         assert np.array_equal(result, expected), sizes
 
 
-@pytest.mark.usefixtures("quick_compiler")
-@pytest.mark.parametrize("destination", ["onednn:acb", "onednn:aBc16b"])
-def test_one_thread_writes_of_small_copies_what_several_write(
-    destination: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(processor, "SHARE_BYTES", 9 * 35 * 129 * 2)
-    test_threads_write_what_one_does("onednn:abc", destination, (None, 35, None), "i8", 7)
-
-
 @pytest.mark.parametrize(
     "team, loops",
     [
         (0, "a by 1, b by 32, c by 32"),
-        (2, "a by 1 (parallel), c by 128 (parallel where there are fewer than 8 trips around it)"),
-        (16, "a by 1 (parallel), c by 128 (parallel where there are fewer than 64 trips around it)"),
+        (2, "a by 1 (parallel), c by 128 (parallel, in 8 parts at most, where there are fewer than 8 trips around it)"),
+        (
+            16,
+            "a by 1 (parallel), c by 128 (parallel, in 64 parts at most, where there are fewer than 64 trips around",
+        ),
     ],
 )
 def test_parts_of_other_loops_are_shared_where_the_first_has_few_steps(team: int, loops: str) -> None:

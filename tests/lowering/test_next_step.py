@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 from layout_ir.interpreter.loop_functions import AffineIndexFunctions, ArithOnBitsFunctions
 from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.next_step import Around, next_step
+from layout_ir.lowering.next_step import LoopAround, next_step
 
 
 def function_of(steps: tuple[int, ...], extents: tuple[int, ...], count: int) -> func.FuncOp:
@@ -26,7 +26,7 @@ def function_of(steps: tuple[int, ...], extents: tuple[int, ...], count: int) ->
     body.add_op(placeholder)
     builder = LoopBuilder(InsertPoint.before(placeholder), Constants(body))
     starts, ends = body.args[: len(steps)], body.args[len(steps) :]
-    loops = [Around(i, *loop) for i, loop in enumerate(zip(starts, steps, extents, ends, strict=True))]
+    loops = [LoopAround(i, *loop) for i, loop in enumerate(zip(starts, steps, extents, ends, strict=True))]
     following = next_step(builder, loops, count)
     body.erase_op(placeholder)
     body.add_op(func.ReturnOp(*(following[i] for i in range(len(steps)))))

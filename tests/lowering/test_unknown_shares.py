@@ -108,3 +108,15 @@ def test_parts_of_rows_do_not_meet_in_lines(height: int, width: int, parts: int)
     half = parts // 2
     first, second = (set().union(*some) for some in (seen.written[:half], seen.written[half:]))
     assert len(first & second) <= 1
+
+
+def test_no_loop_stays_whole_because_of_another_one_that_does() -> None:
+    seen = iterations(
+        ("onednn:abdc", "onednn:abcd"), 33, (1, 33, 63), "i8", 0
+    )  # rows of both inner loops meet in lines
+    assert len(seen.written) >= TEAM
+
+
+def test_boxes_that_read_the_same_lines_share_parts_in_the_caches() -> None:
+    seen = iterations(("NHWC", "onednn:nChw16c"), 35, (1, 20, 20), "i8", 0)  # 32 channels and 3, in parts of 64 pixels
+    assert len(seen.written) == 7

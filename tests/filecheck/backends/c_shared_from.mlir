@@ -1,6 +1,7 @@
 // RUN: layout-opt %s -p "layout-to-loops{threads=true share_bytes=65536},layout-flatten" | filecheck %s --check-prefix LOOPS
 // RUN: layout-opt %s -p "layout-to-loops{threads=true share_bytes=65536},layout-flatten" -t c | filecheck %s --check-prefix TEXT
 // RUN: layout-opt %s -p "layout-to-loops{threads=true},layout-flatten" -t c | filecheck %s --check-prefix ALWAYS
+// RUN: layout-opt %s -p "layout-to-loops{threads=true share_bytes=65536 vector_bytes=64},layout-flatten" -t c | filecheck %s --check-prefix LINES
 
 !rows = memref<?x2x4xf32>
 !turned = memref<?x2x4xf32, #layout.tiled<(a, b, c) -> (a, c, b)>>
@@ -32,5 +33,19 @@
 // ALWAYS-NOT:   a_share
 func.func @any_size(%x: !rows, %y: !turned) {
   layout.copy %x, %y : !rows to !turned
+  func.return
+}
+
+!whole = memref<?x2x32xf32>
+!swapped = memref<?x2x32xf32, #layout.tiled<(a, b, c) -> (b, a, c)>>
+
+// loops with the code of tiles in them are not printed twice
+// TEXT-LABEL: void lines(
+// LINES-LABEL: void lines(
+// LINES:      #pragma omp parallel for collapse(2) if({{.*}} < d0 || {{.*}} < 2)
+// LINES-NEXT: #endif
+// LINES-NEXT:   for (int64_t a_share = 0;
+func.func @lines(%x: !whole, %y: !swapped) {
+  layout.copy %x, %y : !whole to !swapped
   func.return
 }

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
 from layout_ir.layouts.cache_line import LINE_BYTES
+from layout_ir.lowering.index_builder import IndexBuilder
 
 
 @dataclass(frozen=True)
-class Sharing:
+class WorthThreads:
     """
     From which size on threads share the loops of a copy of unknown size.
 
@@ -24,7 +28,8 @@ class Sharing:
     share_bytes: int
     """Bytes read and written; an element that no tile moves counts as a line."""
 
-    def least(self, *, by_elements: bool) -> tuple[int, int]:
-        """A number of the copy and what it is at least where threads share loops over tiles, or over elements."""
+    def are_few(self, builder: IndexBuilder, *, by_elements: bool) -> SSAValue:
+        """Whether a call moves so little that one thread makes it: by loops over tiles, or over elements."""
         number, width = (self.cells, LINE_BYTES) if by_elements else (self.moved, self.element_bytes)
-        return number, -(-self.share_bytes // width)
+        least = builder.constant(-(-self.share_bytes // width))
+        return builder.insert(arith.CmpiOp(builder.constant(number), least, "ult")).result
