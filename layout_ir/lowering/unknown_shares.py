@@ -98,7 +98,7 @@ class _Loops:
             is_last=False,
             is_parallel=True,
             whole_from=threads * (STEPS_EACH if position in self.apart else 1),
-            even=EvenParts(unit, threads * STEPS_EACH) if length > unit else None,
+            even=EvenParts(unit, threads) if length > unit else None,
             meeting=self._meeting(position),
         )
 

@@ -55,10 +55,10 @@ def test_threads_write_what_one_does(
     "team, loops",
     [
         (0, "a by 1, b by 32, c by 32"),
-        (2, "a by 1 (parallel), c by 128 (parallel, in 8 parts at most, where there are fewer than 8 trips around it)"),
+        (2, "a by 1 (parallel), c by 128 (parallel, in 2 parts at most, where there are fewer than 8 trips around it)"),
         (
             16,
-            "a by 1 (parallel), c by 128 (parallel, in 64 parts at most, where there are fewer than 64 trips around",
+            "a by 1 (parallel), c by 128 (parallel, in 16 parts at most, where there are fewer than 64 trips around",
         ),
     ],
 )
