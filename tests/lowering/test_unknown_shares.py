@@ -53,7 +53,7 @@ def iterations(
     shape = (sizes[0], channels, *sizes[1:])
     maps = [layout.index_map(shape, dtype) for layout in (source, destination)]
     element = li.element_type(dtype).numpy
-    values = np.arange(maps[0].storage_size).astype(element)
+    values = np.arange(maps[0].storage_size).astype(np.int8).astype(element)
     result = np.zeros(maps[1].storage_size, element)
     seen = Iterations(result.size, LINE_BYTES // result.itemsize)
     run_loops(module, "reorder", [values, result], sizes, listeners=[seen])
