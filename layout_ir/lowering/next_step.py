@@ -49,14 +49,14 @@ def next_step(builder: LoopBuilder, loops: Sequence[LoopAround], count: int = 1)
             step = builder.select(turns, builder.constant((steps + 1) * loop.step), step)
         behind = builder.insert(arith.AddiOp(loop.start, step)).results[0]
         is_one = steps + (turns is not None) == 1
-        turns = builder.compare(behind, "uge", builder.constant(loop.extent) if loop.end is None else loop.end)
-        anew = zero if is_one else _less_all_steps(builder, loop, behind)
+        end = builder.constant(loop.extent) if loop.end is None else loop.end
+        turns = builder.compare(behind, "uge", end)
+        anew = zero if is_one else _less_all_steps(builder, loop.step, end, behind)
         following[loop.axis] = builder.select(turns, anew, behind)
     return {loop.axis: following[loop.axis] for loop in loops}
 
 
-def _less_all_steps(builder: LoopBuilder, loop: LoopAround, behind: SSAValue) -> SSAValue:
+def _less_all_steps(builder: LoopBuilder, step: int, end: SSAValue, behind: SSAValue) -> SSAValue:
     """How far behind the first step of a loop a place is that lies behind its last one."""
-    end = builder.constant(loop.extent) if loop.end is None else loop.end
-    length = builder.index((AffineExpr.dimension(0) + (loop.step - 1)) // loop.step * loop.step, [end])
+    length = builder.index((AffineExpr.dimension(0) + (step - 1)) // step * step, [end])
     return builder.insert(arith.SubiOp(behind, length)).results[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,6 +29,11 @@ Rows of the destination, in each of which two threads write a line where their p
 On Emerald Rapids 64 channels of 75 x 75 in f16 take NHWC to NCHW, with data in the caches, at 0.65 of the speed of a
 kernel for one size if parts of planes meet in all of them, and at 0.92 if each thread has planes of its own.
 """
+
+
+def axes_across(box: Box, along: Axis, others: Collection[Axis]) -> list[Axis]:
+    """The axes of a box, but for others, that lead from row to row of the destination across one of them."""
+    return [axis for axis in box.axes if axis not in others and axis.destination_stride > along.destination_stride]
 
 
 def shared_as_needed(
@@ -125,12 +130,7 @@ class _Loops:
 
     def _rows_across(self, position: int) -> list[Axis]:
         """The axes that lead from row to row of a step of the outermost loop, all of which a loop goes along."""
-        shared, outermost = self.levels[position].axis, self.levels[self.first].axis
-        return [
-            axis
-            for i, axis in enumerate(self.box.axes)
-            if i not in (shared, outermost) and axis.destination_stride > self.box.axes[shared].destination_stride
-        ]
+        return axes_across(self.box, self.axis(position), [self.axis(self.first)])
 
     def _known_trips(self, position: int) -> int:
         """The parts of a loop, if their number is known; else one."""

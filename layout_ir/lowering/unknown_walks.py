@@ -28,7 +28,7 @@ from layout_ir.lowering.schedule import Schedule, staying_in_caches
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long, is_as_large, may_be_large
 from layout_ir.lowering.tile_loops import TileEmitter
-from layout_ir.lowering.unknown_shares import MANY_MEETING_ROWS
+from layout_ir.lowering.unknown_shares import MANY_MEETING_ROWS, axes_across
 from layout_ir.lowering.walk_loops import DEAR_WALK
 from layout_ir.lowering.whole_units import are_multiples, line_products
 
@@ -179,11 +179,8 @@ class _Search:
 
     def _meeting_rows(self) -> int:
         """In how many rows of the destination two parts meet."""
-        rows = 0
-        for box, loops in zip(self.together.boxes, self.common.loops, strict=True):
-            own = (axis for axis in box.axes if axis not in loops)
-            rows += math.prod(axis.extent for axis in own if axis.destination_stride > loops[-1].destination_stride)
-        return rows
+        pairs = zip(self.together.boxes, self.common.loops, strict=True)
+        return sum(math.prod(axis.extent for axis in axes_across(box, loops[-1], loops)) for box, loops in pairs)
 
     def _pays(self, schedule: Schedule) -> bool:
         """Whether tiles inside of the common loops are not too dear beside those of the boxes one by one."""
