@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 from layout_ir.layouts.cache_line import LINE_BYTES
@@ -14,7 +13,6 @@ from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.line_sequences import (
-    BYTES_ON_THE_WAY,
     LEAST_LINES_AHEAD,
     joined,
     longest,
@@ -23,11 +21,14 @@ from layout_ir.lowering.line_sequences import (
     walked,
 )
 from layout_ir.lowering.loop_level import LoopLevel, undivided
-from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, covers_whole_lines, streamed_stores
-
-FORWARD_DISTANCES = 4
-"""How many distances ahead a sequence of lines that is written is long, at least."""
+from layout_ir.lowering.written_sequences import (
+    CACHED_LINES_AHEAD,
+    MIXED_LINES,
+    PLACES_FOR_GAPS,
+    places_compete,
+    written_ahead,
+)
 
 NEAR_BYTES = 64 << 10
 """Size of a part of the destination below which its lines come from a near cache, without being asked for."""
@@ -35,28 +36,8 @@ NEAR_BYTES = 64 << 10
 SMALL_BYTES = 512 << 10
 """Size of a part of the destination below which a second level cache holds both sides with room to spare."""
 
-PLACES_OF_SET = 3
-"""Lines of one set of a first-level cache, of 8 or 12 that it has, that a tile may ask for ahead of writing them."""
-
-PLACES_FOR_GAPS = 10
-"""The same for lines that the very next tiles write, and for rows that tiles copy to. Measured where a set has 12."""
-
-MIXED_LINES = 256
-"""Lines that tiles write in an order of their own, up to which the next ones of several sequences are asked for."""
-
 LINES_AHEAD = 64
 """Distance, in lines, in which lines of the destination are asked for that are written in parts."""
-
-CACHED_LINES_AHEAD = 16
-"""The same for rows with gaps between them that stay in the caches."""
-
-LONG_ROW_LINES = 3.5
-"""
-Lines of a row from which on threads ask for its own next lines, where tiles write several rows that are one sequence.
-
-With two threads on Emerald Rapids 14 copies from blocks to planes of 55 to 196 elements are 1.06 to 1.6 times as fast
-so, and one of them 0.98 times; of shorter rows they would be 0.85 to 0.94 times. Not measured on other processors.
-"""
 
 OWN_LINES = 4
 """
@@ -86,7 +67,7 @@ def _ahead_in_caches(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule
         return _rows_ahead(box, levels, (CACHED_LINES_AHEAD if schedule.narrows else LINES_AHEAD) * schedule.lanes)
     if not schedule.narrows or not schedule.processor.asks_for_destination:
         return 0
-    ahead = _written_ahead(box, tile, levels, schedule)
+    ahead = written_ahead(box, tile, levels, schedule)
     return 0 if ahead and _copies_to_crowded_sets(box, tile, levels, schedule.lanes) else ahead
 
 
@@ -116,7 +97,7 @@ def _copies_to_crowded_sets(box: Box, tile: Tile, levels: Sequence[LoopLevel], l
     """
     if not is_copy(tile.network) or box.cells * LINE_BYTES >= SMALL_BYTES * lanes:
         return False
-    return _compete(_written_in_turn(box, tile, levels, lanes), lanes, PLACES_FOR_GAPS)
+    return places_compete(_written_in_turn(box, tile, levels, lanes), lanes, PLACES_FOR_GAPS)
 
 
 def _written_in_turn(box: Box, tile: Tile, levels: Sequence[LoopLevel], lanes: int) -> Sequence[int]:
@@ -191,107 +172,3 @@ def _parts_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Sc
             return 0  # the processor itself follows as many
         lines = LEAST_LINES_AHEAD
     return 0 if covers_whole_lines(box, tile, schedule.lanes) else _rows_ahead(box, levels, lines * schedule.lanes)
-
-
-def _written_ahead(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedule: Schedule) -> int:
-    """
-    By how many elements ahead of its stores a tile asks for what the next ones write.
-
-    In one sequence of lines or several, or else between those of the tile itself.
-    """
-    stores, lanes = [(store.offset, store.offset + store.lanes) for store in tile.network.stores], schedule.lanes
-    parts, _ = joined(stores, lanes)
-    if longest(parts) < MIXED_LINES // 2 * lanes:  # a longer one reaches as far itself as would be asked for
-        ahead = _written_forward(box, parts, levels, schedule, mixes_few=True)
-        apart = 0 if ahead else _written_apart(box, parts, levels, lanes)
-        if not ahead and longest(parts) > apart:
-            ahead = _written_forward(box, parts, levels, schedule)
-        if ahead or apart:
-            return ahead or apart
-    return _gap_filled_next(box, stores, levels, lanes)
-
-
-def _gap_filled_next(box: Box, stores: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
-    """
-    By how many elements ahead a tile asks for the lines between its own, where the next tiles write them at once.
-
-    0 where it leaves no such lines, or so many of one set of a cache that they do not stay.
-    """
-    starts = sorted(start for start, _ in stores)
-    pitch = min((after - before for before, after in itertools.pairwise(starts)), default=0)
-    step = levels[-1].step * box.axes[levels[-1].axis].destination_stride if levels else 0
-    is_filled = step == lanes and step * trips_of(box, levels[-1]) == pitch
-    is_regular = is_filled and all((start - starts[0]) % pitch == 0 for start in starts)
-    return step if is_regular and not _compete(starts, lanes, PLACES_FOR_GAPS) else 0
-
-
-def _written_forward(
-    box: Box,
-    parts: Sequence[tuple[int, int]],
-    levels: Sequence[LoopLevel],
-    schedule: Schedule,
-    *,
-    mixes_few: bool = False,
-) -> int:
-    """
-    By how many elements ahead, where tiles write one sequence of lines.
-
-    In between they may take an order of their own, in short parts; 0 where they do so in long ones, or write several.
-    `mixes_few`: only in such parts that it is no better to ask for the next lines of each row.
-    Threads ask no further than where their own lines are sure to be new, as the last ones they ask for are another's:
-    279 copies are 1.05 times as fast with two on Emerald Rapids.
-    """
-    lanes, ahead = schedule.lanes, BYTES_ON_THE_WAY // LINE_BYTES * schedule.lanes
-    most = (schedule.processor.few_mixed_lines if mixes_few else schedule.processor.mixed_lines) * lanes
-    longest_row = LONG_ROW_LINES * lanes if mixes_few and schedule.threads > 1 else math.inf
-    waiting: list[LoopLevel] = []
-    near = 0
-    for level in reversed(levels):
-        waiting.append(level)
-        while waiting:
-            steps = {one: one.step * box.axes[one.axis].destination_stride for one in waiting}
-            following = next((one for one in waiting if 0 < steps[one] < 2 * longest(parts)), None)
-            if following is None:
-                break
-            waiting.remove(following)
-            sequences = walked(parts, steps[following], trips_of(box, following))
-            if len(parts) == 1 and not near:
-                near = max(-(-longest(parts) // lanes), CACHED_LINES_AHEAD) * lanes
-            if len(sequences) == 1 and not waiting and longest(sequences) >= FORWARD_DISTANCES * ahead:
-                return (min(near, ahead) if schedule.threads > 1 else ahead) if following is level else 0
-            parts, _ = joined(sequences, lanes)
-            if len(parts) < len(sequences) and (longest(parts) > most or longest(sequences) >= longest_row):
-                return 0
-        if waiting and longest(parts) > most:
-            break
-    return 0
-
-
-def _written_apart(box: Box, parts: Sequence[tuple[int, int]], levels: Sequence[LoopLevel], lanes: int) -> int:
-    """The same for several sequences; 0 where all that is on its way would not stay in a near cache."""
-    starts = [start for start, _ in parts]
-    ahead = LEAST_LINES_AHEAD * lanes
-    for level in reversed(levels):
-        step, trips = level.step * box.axes[level.axis].destination_stride, trips_of(box, level)
-        if 0 < step < 2 * longest(parts):
-            parts = walked(parts, step, trips)
-            if longest(parts) >= FORWARD_DISTANCES * ahead:
-                return 0 if _compete(starts, lanes) else ahead
-        elif trips * len(starts) > MIXED_LINES // 2:
-            return 0
-        else:
-            starts = [start + step * trip for trip in range(trips) for start in starts]
-    return 0
-
-
-def _compete(places: Sequence[int], lanes: int, most: int = PLACES_OF_SET) -> bool:
-    """
-    Whether more than so many places belong to one set of a first-level cache, so that it does not keep them all.
-
-    Unknown distances are taken for what most are: no multiples of a page. Where they are, asking is 0.93 to 1.2 times
-    as fast.
-    """
-    if any(is_symbolic(place) for place in places):
-        return False
-    sets = Counter(place // lanes % PAGE_LINES for place in places)
-    return max(sets.values()) > most

@@ -103,6 +103,7 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
     block_part_bytes=64 << 10,
     largest_step_bytes=_STEP_BYTES,
     whole_row_bytes=1280,
+    gathered_sequences=32,
     panel_costs=SAPPHIRE_RAPIDS_PANELS,
     inside_costs=SAPPHIRE_RAPIDS_PANELS,
 )
@@ -111,6 +112,7 @@ _GRANITE_RAPIDS = replace(
     _SAPPHIRE_RAPIDS,
     asks_for_next_panel=True,
     asks_in_order=False,
+    gathered_sequences=0,
     asks_for_next_part=True,
     follows_one_sequence=True,
     far_row_lines=PAGE_LINES // 2,

@@ -111,6 +111,14 @@ class ProcessorModel(RequestModel):
     a line or less, and of lines near each other some take 1.2 times as long. Not measured on other processors.
     """
 
+    gathered_sequences: int = 0
+    """
+    Sequences of lines in the caches up to which copies put them together in the order of the destination.
+
+    On Emerald Rapids 59 copies of up to 6 MB are 1.09 times as fast so as in blocks, 0.93 to 1.68 times, and with two
+    threads 87 1.06 times. Not measured on other processors.
+    """
+
     finishes_competing_lines: bool = False
     """
     Whether tiles in the caches finish the lines of a destination one after the other where its rows compete for one set

@@ -44,6 +44,9 @@ FOLLOWED_ROWS = 32
 LONG_ROW_LINES = 2
 """Lines of a row from which on it may be read anywhere: the second one follows the first."""
 
+WORTH_ONE_SET = 3
+"""How many times as many sequences as are few are better to read than rows are to write that compete for one set."""
+
 KEPT_ROWS = 256
 """Rows of the source of which a first level cache keeps a line each beside what is written."""
 
@@ -62,7 +65,9 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
     places = schedule.processor.set_places
     if copies_lines and places and not schedule.prefetches and are_lines(box, schedule.lanes):
         return order_of_lines(box, tile, schedule, places, along_destination, along_source)
-    if copies_lines and _follows_lines(box, schedule, along_destination):
+    if copies_lines and (
+        _follows_lines(box, schedule, along_destination) or _gathers_few(box, schedule, along_destination, along_source)
+    ):
         return Order(along_source, along_destination)
     if schedule.narrows and not copies_lines:
         order = order_of_whole_rows(box, tile, schedule, along_destination, along_source)
@@ -101,6 +106,23 @@ def _follows_lines(box: Box, schedule: Schedule, along_destination: int) -> bool
     if any(map(is_symbolic, (schedule.cells, row, stride))) or schedule.cells > most:
         return False
     return row >= LONG_ROW_LINES * lanes or (row >= lanes and stride >= FAR_LINES * lanes)
+
+
+def _gathers_few(box: Box, schedule: Schedule, along_destination: int, along_source: int) -> bool:
+    """
+    Whether copies of lines in the caches follow the destination without blocks, as they read few sequences of lines in
+    turn, or would write lines that compete for one set.
+    """
+    reading, writing = box.axes[along_destination], box.axes[along_source]
+    if any(map(is_symbolic, (reading.extent, reading.source_stride, writing.extent, writing.destination_stride))):
+        return False
+    page, few = PAGE_LINES * schedule.lanes, schedule.processor.gathered_sequences
+    if not few or compete(reading.extent, reading.source_stride, page, PLACES_OF_SET):
+        return False
+    if reading.extent <= min(few, writing.extent):
+        return True
+    are_long = shared_row(box) >= LONG_ROW_LINES * schedule.lanes and reading.extent <= WORTH_ONE_SET * few
+    return are_long and compete(writing.extent, writing.destination_stride, page, PLACES_OF_SET)
 
 
 def _finishes_lines(box: Box, tile: Tile, schedule: Schedule, along_destination: int, along_source: int) -> bool:

@@ -95,10 +95,10 @@ def test_elements_of_a_line_are_copied_at_once_where_its_set_has_no_place_for_it
 @pytest.mark.parametrize(
     ("pair", "shape", "dtype", "is_in_order"),
     [
-        (("ba", "AB16b32a"), (1000, 96), "f32", True),  # two lines of each row
+        (("ab", "BA16a32b"), (128, 1000), "f32", True),  # two lines of each row
         (("ab", "BA8a16b"), (128, 512), "f32", True),  # one line, rows 2 KB apart
         (("AcdB16a4b", "ABcd16a4b"), (64, 64, 1, 96), "i8", False),  # one line, rows 1 KB apart
-        (("ba", "AB16b32a"), (2000, 128), "f32", False),  # more than the second level cache holds beside its source
+        (("ab", "BA16a32b"), (128, 2000), "f32", False),  # more than the second level cache holds beside its source
         (("ba", "Ab32a"), (96, 1000), "i8", False),  # half a line
     ],
 )
@@ -107,6 +107,24 @@ def test_lines_are_copied_in_the_order_of_the_destination_where_they_are_long_or
 ) -> None:
     assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
     assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
+
+
+@pytest.mark.parametrize(
+    ("pair", "shape", "dtype", "is_in_order"),
+    [
+        (("aBcd32b", "acdb"), (1, 1024, 14, 14), "f32", True),  # 32 sequences are read
+        (("aBcd32b", "acdb"), (1, 1056, 14, 14), "f32", False),  # 33
+        (("acdb", "aBcd32b"), (1, 256, 13, 100), "f32", False),  # one, and 8 are written
+        (("aBcd16b", "acdb"), (6, 512, 7, 7), "f32", True),  # single lines of 32
+        (("ab", "BA16a32b"), (96, 3094), "f32", True),  # two lines of each of 96 rows, which are written to one set
+        (("ab", "BA16a32b"), (112, 3094), "f32", False),  # of 112 rows
+        (("ab", "BA16a32b"), (96, 3094), "f16", False),  # one line
+    ],
+)
+def test_few_sequences_are_put_together_in_the_order_of_the_destination(
+    pair: tuple[str, str], shape: tuple[int, ...], dtype: str, is_in_order: bool
+) -> None:
+    assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS) != is_in_order
 
 
 @pytest.mark.parametrize(
