@@ -12,6 +12,7 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile, walked_cells
 from layout_ir.layouts.tile_costs import TOLERATED_OVERLAP
 from layout_ir.lowering.cached_orders import Order
+from layout_ir.lowering.destination_prefetching import SMALL_BYTES, destination_ahead
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.request_model import PAGE_LINES
@@ -60,12 +61,27 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         levels = [LoopLevel(i, tile.extents[i]) for i in others]
         order = order_of_tiles(box, tile, schedule, along_destination, along_source)
         tiles = schedule.preferences.block_tiles
-        levels += _blocks(box, tile, order if tiles is None else replace(order, block=(tiles, tiles)))
+        if tiles is not None:
+            order = replace(order, block=(tiles, tiles))
+        levels = _asking(box, tile, schedule, levels, order, along_destination)
     if schedule.narrows and schedule.at_line:
         levels = _reading_once(box, tile, schedule, levels)
     if schedule.prefetches:
         levels = with_prefetching(box, tile, levels, schedule, along_source, along_destination)
     return parallel(box, tile, schedule, levels) if schedule.threads else levels
+
+
+def _asking(
+    box: Box, tile: Tile, schedule: Schedule, outside: list[LoopLevel], order: Order, along_destination: int
+) -> list[LoopLevel]:
+    """Loops in an order of tiles, or along the destination first where these ask for its lines and those do not."""
+    levels = outside + _blocks(box, tile, order)
+    is_small = is_symbolic(box.cells) or box.cells * LINE_BYTES < SMALL_BYTES * schedule.lanes
+    may_swap = schedule.narrows and schedule.processor.goes_on_to_ask and order.inner != along_destination
+    if is_small or not may_swap or destination_ahead(box, tile, levels, schedule):
+        return levels
+    swapped = outside + _blocks(box, tile, Order(order.inner, order.outer, (order.block[1], order.block[0])))
+    return swapped if destination_ahead(box, tile, swapped, schedule) else levels
 
 
 def _pads_mostly(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -104,6 +104,7 @@ _SAPPHIRE_RAPIDS = ProcessorModel(
     largest_step_bytes=_STEP_BYTES,
     whole_row_bytes=1280,
     gathered_sequences=32,
+    goes_on_to_ask=True,
     panel_costs=SAPPHIRE_RAPIDS_PANELS,
     inside_costs=SAPPHIRE_RAPIDS_PANELS,
 )
@@ -113,6 +114,7 @@ _GRANITE_RAPIDS = replace(
     asks_for_next_panel=True,
     asks_in_order=False,
     gathered_sequences=0,
+    goes_on_to_ask=False,
     asks_for_next_part=True,
     follows_one_sequence=True,
     far_row_lines=PAGE_LINES // 2,

@@ -145,6 +145,30 @@ def test_tiles_finish_lines_that_compete_for_few_sets(
     assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
 
 
+@pytest.mark.parametrize(
+    ("pair", "shape", "dtype", "processor", "expected"),
+    [
+        (("bcda", "cdab"), (1, 192, 40, 40), "f32", SAPPHIRE_RAPIDS, "c_d by 32, b by 32"),
+        (("bcda", "cdab"), (1, 192, 40, 40), "f32", ICE_LAKE, "b by 32, c_d by 32"),
+        (("bcda", "cdab"), (1, 192, 24, 24), "f32", SAPPHIRE_RAPIDS, "b by 32, c_d by 32"),  # 432 KB
+        (
+            ("decba", "aCBde16c16b"),
+            (32, 16, 144, 3, 3),
+            "f32",
+            SAPPHIRE_RAPIDS,
+            "c0_b by 32, a by 16",
+        ),  # asks not either
+        (("BA16a16b", "AB16b16a"), (3088, 64), "f32", SAPPHIRE_RAPIDS, "b1 by 2, a1 by 2"),  # asks anyway
+    ],
+)
+def test_tiles_go_on_along_the_destination_to_ask_for_its_lines(
+    pair: tuple[str, str], shape: tuple[int, ...], dtype: str, processor: str, expected: str
+) -> None:
+    source, destination = (layout(f"onednn:{name}") for name in pair)
+    module = reorder_module(source, destination, shape, dtype)
+    assert expected in explain_module(Context(), module, Target(64, processor=processor))
+
+
 def has_blocks(pair: tuple[str, str], shape: tuple[int, ...], dtype: str, processor: str) -> bool:
     """Whether a copy goes along its two sides in blocks of tiles."""
     layouts = (layout(f"onednn:{name}") for name in pair)
