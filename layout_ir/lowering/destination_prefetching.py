@@ -145,7 +145,8 @@ def asks_both_lines(box: Box, tile: Tile, schedule: Schedule) -> bool:
 
 def has_gaps(box: Box) -> bool:
     """Whether there are gaps between rows that are copied."""
-    return all(axis.destination_stride == 1 or axis.destination_stride > shared_row(box) for axis in box.axes)
+    strides = [axis.destination_stride for axis in box.axes if axis.destination_stride != 1]
+    return bool(strides) and min(strides) > shared_row(box)
 
 
 def _rows_ahead(box: Box, levels: Sequence[LoopLevel], least: int) -> int:

@@ -151,13 +151,7 @@ def test_tiles_finish_lines_that_compete_for_few_sets(
         (("bcda", "cdab"), (1, 192, 40, 40), "f32", SAPPHIRE_RAPIDS, "c_d by 32, b by 32"),
         (("bcda", "cdab"), (1, 192, 40, 40), "f32", ICE_LAKE, "b by 32, c_d by 32"),
         (("bcda", "cdab"), (1, 192, 24, 24), "f32", SAPPHIRE_RAPIDS, "b by 32, c_d by 32"),  # 432 KB
-        (
-            ("decba", "aCBde16c16b"),
-            (32, 16, 144, 3, 3),
-            "f32",
-            SAPPHIRE_RAPIDS,
-            "c0_b by 32, a by 16",
-        ),  # asks not either
+        (("decba", "aCBde16c16b"), (32, 16, 144, 3, 3), "f32", SAPPHIRE_RAPIDS, "c0_b by 32, a by 16"),  # not so either
         (("BA16a16b", "AB16b16a"), (3088, 64), "f32", SAPPHIRE_RAPIDS, "b1 by 2, a1 by 2"),  # asks anyway
     ],
 )

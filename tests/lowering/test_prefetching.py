@@ -81,6 +81,7 @@ def test_lines_between_pitched_rows_are_not_asked_for():
         ("NC", "ascend:FRACTAL_NZ", (128, 320), set[int]()),  # a power of two apart, all in the same
         ("NC", "ascend:FRACTAL_NZ", (512, 512), {32}),  # where lines come from a far cache, that is no matter
         ("NCHW", "NHWC", (512, 64, 56, 60), set[int]()),  # written past the caches
+        ("NCHW", "NHWC", (4, 1, 224, 224), {1280}),  # one run, which has no gaps
         ("onednn:nChw32c", "NHWC", (9, 96, 14, 14), {14 * 96}),  # two blocks of three: not what is left out of a row
     ],
 )
