@@ -111,14 +111,14 @@ def _follows_lines(box: Box, schedule: Schedule, along_destination: int) -> bool
 def _gathers_few(box: Box, schedule: Schedule, along_destination: int, along_source: int) -> bool:
     """
     Whether copies of lines in the caches follow the destination without blocks, as they read few sequences of lines in
-    turn, or would write lines that compete for one set.
+    turn, or would write rows that compete for one set.
+
+    Where few sets have to do for both sides, rows of two lines are 1.4 to 1.5 times as fast so on Emerald Rapids.
     """
     reading, writing = box.axes[along_destination], box.axes[along_source]
     if any(map(is_symbolic, (reading.extent, reading.source_stride, writing.extent, writing.destination_stride))):
         return False
-    page, few = PAGE_LINES * schedule.lanes, schedule.processor.gathered_sequences
-    if not few or compete(reading.extent, reading.source_stride, page, PLACES_OF_SET):
-        return False
+    few, page = schedule.processor.gathered_sequences, PAGE_LINES * schedule.lanes
     if reading.extent <= min(few, writing.extent):
         return True
     are_long = shared_row(box) >= LONG_ROW_LINES * schedule.lanes and reading.extent <= WORTH_ONE_SET * few

@@ -117,6 +117,7 @@ def test_lines_are_copied_in_the_order_of_the_destination_where_they_are_long_or
         (("acdb", "aBcd32b"), (1, 256, 13, 100), "f32", False),  # one, and 8 are written
         (("aBcd16b", "acdb"), (6, 512, 7, 7), "f32", True),  # single lines of 32
         (("ab", "BA16a32b"), (96, 3094), "f32", True),  # two lines of each of 96 rows, which are written to one set
+        (("cdab", "aBcd32b"), (4, 320, 8, 8), "f32", True),  # of 64 rows, of which few sets have places for 48
         (("ab", "BA16a32b"), (112, 3094), "f32", False),  # of 112 rows
         (("ab", "BA16a32b"), (96, 3094), "f16", False),  # one line
     ],
