@@ -10,11 +10,12 @@ from xdsl.context import Context
 
 from layout_ir import layout
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.symbols import Symbol, Symbols
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS
-from layout_ir.lowering.schedule import choose_schedule
+from layout_ir.lowering.schedule import choose_schedule, staying_in_caches
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 
@@ -144,6 +145,21 @@ def test_tiles_finish_lines_that_compete_for_few_sets(
 ) -> None:
     assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
     assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
+
+
+@pytest.mark.parametrize(("blocks", "expected"), [(16, ["c", "b1"]), (48, ["b1", "c", "c", "b1"])])
+def test_few_sequences_are_put_together_where_it_is_not_known_how_long_they_are(
+    blocks: int, expected: list[str]
+) -> None:
+    symbols = Symbols(((Symbol(2),),))
+    pixels = symbols.stand_ins[Symbol(2)]
+    channels = Axis("b1", blocks, 16 * pixels, 16, blocks)
+    box = Box((Axis("c", pixels, 16, 16 * blocks, pixels), channels, Axis("b0", 16, 1, 1, 16)))
+    large = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), 4, box.cells, box.cells)
+    schedule = staying_in_caches(large)
+    tile = tile_of(box, schedule, box.cells)
+    assert tile is not None
+    assert [box.axes[level.axis].name for level in loop_levels(box, tile, schedule)] == expected
 
 
 @pytest.mark.parametrize(
