@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.plan import Box
@@ -53,17 +54,33 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
         walked.sort(key=lambda i: -box.axes[i].source_stride)
     along_source = _continuing(box, tile, [axis.source_stride for axis in box.axes], walked)
     along_destination = _continuing(box, tile, [axis.destination_stride for axis in box.axes], walked)
+    finished = partial(_finished, box, tile, schedule, along_source, along_destination)
     in_one_order = along_source == along_destination or _pads_mostly(box, tile, schedule)
     if along_source is None or along_destination is None or in_one_order:
-        levels = [LoopLevel(i, tile.extents[i]) for i in walked]
-    else:
-        others = [i for i in walked if i not in (along_source, along_destination)]
-        levels = [LoopLevel(i, tile.extents[i]) for i in others]
-        order = order_of_tiles(box, tile, schedule, along_destination, along_source)
-        tiles = schedule.preferences.block_tiles
-        if tiles is not None:
-            order = replace(order, block=(tiles, tiles))
-        levels = _asking(box, tile, schedule, levels, order, along_destination)
+        return finished([LoopLevel(i, tile.extents[i]) for i in walked])
+    outside = [LoopLevel(i, tile.extents[i]) for i in walked if i not in (along_source, along_destination)]
+    order = order_of_tiles(box, tile, schedule, along_destination, along_source)
+    tiles = schedule.preferences.block_tiles
+    if tiles is not None:
+        order = replace(order, block=(tiles, tiles))
+    levels = finished(outside + _blocks(box, tile, order))
+    if order.inner == along_destination or not _may_go_on_to_ask(box, schedule):
+        return levels
+    if destination_ahead(box, tile, levels, schedule):
+        return levels
+    other = finished(outside + _blocks(box, tile, Order(order.inner, order.outer, (order.block[1], order.block[0]))))
+    return other if destination_ahead(box, tile, other, schedule) else levels
+
+
+def _finished(
+    box: Box,
+    tile: Tile,
+    schedule: Schedule,
+    along_source: int | None,
+    along_destination: int | None,
+    levels: list[LoopLevel],
+) -> list[LoopLevel]:
+    """Loops in some order, with what they ask for of the source and what threads share of them."""
     if schedule.narrows and schedule.at_line:
         levels = _reading_once(box, tile, schedule, levels)
     if schedule.prefetches:
@@ -71,17 +88,11 @@ def loop_levels(box: Box, tile: Tile, schedule: Schedule) -> list[LoopLevel]:
     return parallel(box, tile, schedule, levels) if schedule.threads else levels
 
 
-def _asking(
-    box: Box, tile: Tile, schedule: Schedule, outside: list[LoopLevel], order: Order, along_destination: int
-) -> list[LoopLevel]:
-    """Loops in an order of tiles, or along the destination first where these ask for its lines and those do not."""
-    levels = outside + _blocks(box, tile, order)
-    is_small = is_symbolic(box.cells) or box.cells * LINE_BYTES < SMALL_BYTES * schedule.lanes
-    may_swap = schedule.narrows and schedule.processor.goes_on_to_ask and order.inner != along_destination
-    if is_small or not may_swap or destination_ahead(box, tile, levels, schedule):
-        return levels
-    swapped = outside + _blocks(box, tile, Order(order.inner, order.outer, (order.block[1], order.block[0])))
-    return swapped if destination_ahead(box, tile, swapped, schedule) else levels
+def _may_go_on_to_ask(box: Box, schedule: Schedule) -> bool:
+    """Whether tiles may go along the destination for no other reason than that they ask for its lines so."""
+    is_in_caches = schedule.narrows and schedule.processor.goes_on_to_ask
+    is_known = is_in_caches and not is_symbolic(box.cells)
+    return is_known and box.cells * LINE_BYTES >= SMALL_BYTES * schedule.lanes
 
 
 def _pads_mostly(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -59,7 +59,7 @@ def order_of_tiles(box: Box, tile: Tile, schedule: Schedule, along_destination: 
     Tiles along the source, then along the destination, in blocks.
 
     Data that stay in the caches go the other way where tiles write lines in parts: the rest follows at once then. So do
-    copies of lines that compete for one set of a cache, and without blocks.
+    copies of lines that compete for one set of a cache, and of few sequences of lines, without blocks.
     """
     copies_lines = schedule.narrows and is_copy(tile.network) and shared_row(box) >= schedule.lanes
     places = schedule.processor.set_places
@@ -113,12 +113,14 @@ def _gathers_few(box: Box, schedule: Schedule, along_destination: int, along_sou
     Whether copies of lines in the caches follow the destination without blocks, as they read few sequences of lines in
     turn, or would write rows that compete for one set.
 
-    Where few sets have to do for both sides, rows of two lines are 1.4 to 1.5 times as fast so on Emerald Rapids.
+    Rows of two lines that do are 1.4 to 1.5 times as fast so on Emerald Rapids even where those that are read compete.
     """
     reading, writing = box.axes[along_destination], box.axes[along_source]
     few, page = schedule.processor.gathered_sequences, PAGE_LINES * schedule.lanes
-    if is_symbolic(reading.extent) or is_symbolic(writing.extent):
-        return not is_symbolic(reading.extent) and reading.extent <= few
+    if is_symbolic(reading.extent):
+        return False
+    if is_symbolic(writing.extent):
+        return reading.extent <= few  # sequences of unknown length are long where copies take their time
     if reading.extent <= min(few, writing.extent):
         return True
     are_long = shared_row(box) >= LONG_ROW_LINES * schedule.lanes and reading.extent <= WORTH_ONE_SET * few

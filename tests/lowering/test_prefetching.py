@@ -81,7 +81,6 @@ def test_lines_between_pitched_rows_are_not_asked_for():
         ("NC", "ascend:FRACTAL_NZ", (128, 320), set[int]()),  # a power of two apart, all in the same
         ("NC", "ascend:FRACTAL_NZ", (512, 512), {32}),  # where lines come from a far cache, that is no matter
         ("NCHW", "NHWC", (512, 64, 56, 60), set[int]()),  # written past the caches
-        ("NCHW", "NHWC", (4, 1, 224, 224), {1280}),  # one run, which has no gaps
         ("onednn:nChw32c", "NHWC", (9, 96, 14, 14), {14 * 96}),  # two blocks of three: not what is left out of a row
     ],
 )
@@ -89,6 +88,12 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
     module = reorder_module(layout(source), layout(destination), shape, "f32")
     text = explain_module(Context(), module, Target(vector_bytes=64))
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
+
+
+def test_single_runs_have_no_gaps():
+    module = reorder_module(layout("NCHW"), layout("NHWC"), (4, 1, 224, 224), "f32")
+    text = explain_module(Context(), module, Target(vector_bytes=64, processor=SAPPHIRE_RAPIDS))
+    assert "asks for the destination 1280 elements ahead" in text
 
 
 @pytest.mark.parametrize(
