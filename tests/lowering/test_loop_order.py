@@ -129,6 +129,24 @@ def test_few_sequences_are_put_together_in_the_order_of_the_destination(
     assert f"loops over {expected}\n" in explained(pair, shape, dtype, SAPPHIRE_RAPIDS)
 
 
+@pytest.mark.parametrize(
+    ("pair", "shape", "dtype", "is_in_order"),
+    [
+        (("abcd", "acdb"), (1, 256, 20, 20), "f32", True),  # 400 lines of 4 sets
+        (("abcd", "acdb"), (1, 208, 20, 20), "f32", False),  # of 64 sets
+        (("abcd", "acdb"), (1, 512, 10, 10), "f32", False),  # more rows than a first level cache keeps
+        (("acb", "aBc8b"), (2, 112, 256), "f16", True),  # 14 lines of one set
+        (("bcda", "acdb"), (8, 80, 40, 40), "f16", False),  # parts of source lines would be gone meanwhile
+        (("AB16b48a", "ba"), (1280, 512), "i8", True),  # no parts of them
+    ],
+)
+def test_tiles_finish_lines_that_compete_for_few_sets(
+    pair: tuple[str, str], shape: tuple[int, ...], dtype: str, is_in_order: bool
+) -> None:
+    assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
+    assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
+
+
 @pytest.mark.parametrize(("blocks", "expected"), [(16, ["c", "b1"]), (48, ["b1", "c", "c", "b1"])])
 def test_few_sequences_are_put_together_where_it_is_not_known_how_long_they_are(
     blocks: int, expected: list[str]
