@@ -12,7 +12,7 @@ from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile, walked_cells
 from layout_ir.layouts.tile_costs import TOLERATED_OVERLAP
 from layout_ir.lowering.cached_orders import Order
-from layout_ir.lowering.destination_prefetching import SMALL_BYTES, destination_ahead
+from layout_ir.lowering.destination_prefetching import destination_ahead, leaves_room
 from layout_ir.lowering.line_sequences import rows_of, trips_of
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.request_model import PAGE_LINES
@@ -78,9 +78,8 @@ def _along_two_axes(
     if tiles is not None:
         order = replace(order, block=(tiles, tiles))
     levels = _read_once(box, tile, schedule, outside + _blocks(box, tile, order))
-    if order.inner == along_destination or not _may_go_on_to_ask(box, schedule):
-        return levels
-    if destination_ahead(box, tile, levels, schedule):
+    may_go_on = order.inner != along_destination and _may_go_on_to_ask(box, schedule)
+    if not may_go_on or destination_ahead(box, tile, levels, schedule):
         return levels
     swapped = Order(order.inner, order.outer, (order.block[1], order.block[0]))
     others = _read_once(box, tile, schedule, outside + _blocks(box, tile, swapped))
@@ -90,8 +89,7 @@ def _along_two_axes(
 def _may_go_on_to_ask(box: Box, schedule: Schedule) -> bool:
     """Whether tiles may go along the destination for no other reason than that they ask for its lines so."""
     is_in_caches = schedule.narrows and schedule.processor.goes_on_to_ask
-    is_known = is_in_caches and not is_symbolic(box.cells)
-    return is_known and box.cells * LINE_BYTES >= SMALL_BYTES * schedule.lanes
+    return is_in_caches and not is_symbolic(box.cells) and not leaves_room(box, schedule.lanes)
 
 
 def _pads_mostly(box: Box, tile: Tile, schedule: Schedule) -> bool:

@@ -116,18 +116,18 @@ class ProcessorModel(RequestModel):
     Sequences of lines in the caches up to which copies put them together in the order of the destination; up to three
     times as many where its rows would compete for one set.
 
-    On Emerald Rapids 59 copies of up to 6 MB are 1.09 times as fast so as in blocks, 0.93 to 1.68 times, and with two
-    threads 87 1.06 times. Kernels of unknown sizes are then at 0.92 to 0.99 of the speed of others, where they were at
+    On Emerald Rapids 59 copies of up to 6 MB are 1.09 times as fast so as in blocks, 0.93 to 1.54 times, and with two
+    threads 87 1.06 times. Kernels of unknown sizes are then at 0.92 to 1.00 of the speed of others, where they were at
     0.81 to 1.02. Not measured on other processors.
     """
 
     goes_on_to_ask: bool = False
     """
-    Whether tiles in the caches go on along the destination where they can ask for its lines only so.
+    Whether tiles in the caches go on along a destination of 512 KB and more where they can ask for its lines only so.
 
     On Emerald Rapids 31 copies of 0.5 to 1.4 MB are 1.11 times as fast so, 0.90 to 1.40 times, and with two threads
-    1.06 times, 0.91 to 1.69; smaller ones of one or two bytes would be 0.94 times. Of 260 copies of 1.5 to 8 MB eight
-    change. Not measured on other processors.
+    1.06 times, 0.91 to 1.69; 18 smaller ones of one or two bytes would be 0.98 times, 0.89 to 1.08. Of 260 copies of
+    1.5 to 8 MB eight change. Not measured on other processors.
     """
 
     finishes_competing_lines: bool = False
