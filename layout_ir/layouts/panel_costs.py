@@ -10,7 +10,7 @@ from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, is_read_on, places_of_rows, source_rows
-from layout_ir.layouts.source_region import region_axis
+from layout_ir.layouts.source_region import region_axis, whole_part_bytes
 from layout_ir.layouts.symbols import is_symbolic
 
 SCRATCH_BYTES = 320 << 10
@@ -75,6 +75,21 @@ class PanelCosts:
     region_near_bytes: int = 80 << 10
     """The same for parts of such a region."""
 
+    kept_source_bytes: int = 0
+    """
+    Size of the largest part of the source without gaps that stays in a second level cache while panels take one piece
+    of it after the other; 0 where such parts are like any others.
+    """
+
+    kept_visit_bytes: float = 22
+    """A visit to a row of such a part."""
+
+    kept_near_bytes: int = 80 << 10
+    """`near_bytes` for panels that take rows of such a part: they read from a second level cache in any case."""
+
+    kept_far: float = 0.9
+    """`far` for these."""
+
     tiny_bytes: int = 1 << 10
     """Size of one through which so little goes at once that it is as good as none."""
 
@@ -111,10 +126,15 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: b
         cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
     has_come = panel.region is not None or next_region(panel, panel.walked, element_bytes, costs) is not None
-    visit = _region_visit_bytes(row, costs) if has_come else _visit_bytes(panel, rows, costs, element_bytes)
+    far = costs.far
+    if has_come:
+        visit, near = _region_visit_bytes(row, costs), costs.region_near_bytes
+    elif _is_kept(panel, rows, costs, element_bytes):
+        visit, near, far = costs.kept_visit_bytes, costs.kept_near_bytes, costs.kept_far
+    else:
+        visit, near = _visit_bytes(panel, rows, costs, element_bytes), costs.near_bytes
     cost += visit / row * _density(panel)
-    near = costs.region_near_bytes if has_come else costs.near_bytes
-    cost += costs.far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
+    cost += far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
     if has_come and panel.region is None and _is_large_region(panel, element_bytes, costs):
         cost += costs.large_region
     return cost + (costs.driven_out if kept > costs.kept_bytes else 0)
@@ -124,6 +144,28 @@ def next_region(panel: Panel, walk: Sequence[int], element_bytes: int, costs: Pa
     """The axis that leads to the region of the source that is asked for while one is moved; None for no such region."""
     goes_on = _goes_on_near(panel, source_rows(panel), costs, element_bytes)
     return region_axis(panel, walk, element_bytes, costs.kept_region_bytes if goes_on else costs.region_bytes)
+
+
+def _is_kept(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> bool:
+    """
+    Whether panels take pieces of a part of the source that stays in a cache until all of it has been taken.
+
+    They take whole lines of it, and two at least: a part of a line would come from there twice, and with a line comes
+    its neighbour.
+    """
+    if not costs.kept_source_bytes or rows.length * element_bytes < 2 * LINE_BYTES:
+        return False
+    if not _are_whole_lines(panel, rows, element_bytes):
+        return False
+    size = whole_part_bytes(panel, panel.walked, element_bytes)
+    return size is not None and size <= costs.kept_source_bytes
+
+
+def _are_whole_lines(panel: Panel, rows: SourceRows, element_bytes: int) -> bool:
+    """Whether rows of the source begin and end at lines, if it begins at one."""
+    axes = enumerate(panel.group.main.axes)
+    apart = [axis.source_stride for i, axis in axes if i not in rows.along]
+    return all(not is_symbolic(steps) and steps * element_bytes % LINE_BYTES == 0 for steps in (rows.length, *apart))
 
 
 def _is_large_region(panel: Panel, element_bytes: int, costs: PanelCosts) -> bool:

@@ -42,6 +42,25 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
     return None
 
 
+def whole_part_bytes(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | None:
+    """
+    Size of the smallest part of the source without gaps that panels take in pieces, one after the other.
+
+    None where a panel takes such a part at once, where pieces never make a whole one, and for unknown sizes.
+    """
+    axes, taken = panel.group.main.axes, _taken(panel)
+    if not takes_parts(panel):
+        return None
+    for i in reversed(walk):
+        taken[i] = axes[i].extent
+        size = math.prod(taken) * element_bytes
+        if is_symbolic(size):
+            return None
+        if _parts(axes, taken, [axis.source_stride for axis in axes]) == 1:
+            return size
+    return None
+
+
 def takes_parts(panel: Panel) -> bool:
     """Whether what a panel takes of the source has gaps."""
     axes = panel.group.main.axes

@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineExpr
 from layout_ir.layouts.panel import Panel
 from layout_ir.lowering.line_runs import LineRuns
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.panel_requests import Requests
+from layout_ir.lowering.next_panel_requests import Requests
 
 
 @dataclass(frozen=True)

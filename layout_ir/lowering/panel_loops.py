@@ -21,10 +21,11 @@ from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_panel import counts_of, next_panel
+from layout_ir.lowering.next_panel_requests import Requests
 from layout_ir.lowering.next_step import LoopAround, Values, next_step
 from layout_ir.lowering.panel_flush import Flush
 from layout_ir.lowering.panel_prefetching import PanelPrefetching
-from layout_ir.lowering.panel_requests import Requests, asked_rows, ends_ahead
+from layout_ir.lowering.panel_requests import asked_rows, ends_ahead
 from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.tile_loops import TileEmitter

@@ -7,11 +7,11 @@ import math
 import pytest
 
 import layout_ir as li
-from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts, next_region
+from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts, next_region, overhead
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, region_axis
+from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, region_axis, whole_part_bytes
 
 MANY, FEW = 9, LEAST_REGIONS - 1
 
@@ -65,3 +65,47 @@ def test_large_regions_are_for_panels_that_do_not_go_on_with_rows(
     costs = PanelCosts(near_bytes=40 << 10, kept_region_bytes=40_000, region_bytes=80_000)
     found = next_region(panel, panel.walked, 1, costs)
     assert (None if found is None else panel.group.axes[found].name) == expected
+
+
+@pytest.mark.parametrize(
+    "source, destination, shape, dtype, wanted, expected",
+    [
+        ("NHWC", "NCHW", (MANY, 64, 15, 15), "f32", Wanted(320, 128, carries=True), 64 * 15 * 15 * 4),  # an image
+        ("NHWC", "NCHW", (MANY, 512, 15, 15), "f16", Wanted(4096, 128, carries=False), 512 * 15 * 15 * 2),
+        ("NHWC", "NCHW", (MANY, 64, 15, 15), "f32", Wanted(4096, 256, carries=False), None),  # taken at once
+        ("onednn:ab", "onednn:ba", (300, 500), "i8", Wanted(128, 64, carries=True), 300 * 500),  # all of it
+        ("onednn:abcd", "onednn:acbd", (MANY, 8, 6, 50), "f32", Wanted(400, 200, carries=True), 8 * 6 * 50 * 4),
+    ],
+)
+def test_whole_parts_of_which_panels_take_pieces(
+    source: str, destination: str, shape: tuple[int, ...], dtype: str, wanted: Wanted, expected: int | None
+):
+    width = li.element_type(dtype).bytes
+    left, right = (li.layout(name).index_map(shape, dtype) for name in (source, destination))
+    (box,) = make_plan(left, right).boxes
+    group = Group.of([box])
+    panel = panel_of(group, [1] * group.shared, wanted, width)
+    assert whole_part_bytes(panel, panel.walked, width) == expected
+
+
+@pytest.mark.parametrize(
+    "channels, size, dtype, run_bytes, row_bytes, is_cheap",
+    [
+        (96, 27, "f32", 320, 128, True),
+        (512, 15, "f16", 4096, 128, True),
+        (96, 27, "f32", 320, 64, False),  # of a pair of lines one has to be brought again
+        (100, 27, "f32", 320, 128, False),  # so have parts of lines
+        (512, 57, "f32", 320, 128, False),  # images of 6 MB are gone by then
+    ],
+)
+def test_pieces_of_whole_lines_of_what_stays_in_a_cache_cost_less(
+    channels: int, size: int, dtype: str, run_bytes: int, row_bytes: int, is_cheap: bool
+):
+    width, shape = li.element_type(dtype).bytes, (MANY, channels, size, size)
+    left, right = (li.layout(name).index_map(shape, dtype) for name in ("NHWC", "NCHW"))
+    (box,) = make_plan(left, right).boxes
+    panel = panel_of(Group.of([box]), [1] * 3, Wanted(run_bytes, row_bytes, carries=True), width)
+    gone, kept = (
+        overhead(panel, PanelCosts(kept_source_bytes=most), width, at_lines=True, threads=0) for most in (0, 3 << 19)
+    )
+    assert kept < gone if is_cheap else kept == gone

@@ -125,7 +125,7 @@ def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(c
 @pytest.mark.parametrize(
     ("case", "are_small"),
     [
-        (reorder("onednn:ab", "onednn:ba", (200, 704), "i8"), False),
+        (reorder("onednn:ab", "onednn:ba", (200, 736), "i8"), False),
         (reorder("onednn:abc", "onednn:cba", (200, 6, 192), "i8"), False),
         (reorder("onednn:abcd", "onednn:dcba", (150, 6, 3, 96), "i8"), False),
         (reorder("onednn:abcd", "onednn:dcba", (70, 6, 3, 96), "f16"), False),
