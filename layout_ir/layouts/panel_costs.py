@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from layout_ir.layouts import affine
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, is_read_on, places_of_rows, source_rows
-from layout_ir.layouts.source_region import region_axis, whole_part_bytes
+from layout_ir.layouts.source_region import pieced_part_bytes, region_axis
 from layout_ir.layouts.symbols import is_symbolic
 
 SCRATCH_BYTES = 320 << 10
@@ -78,7 +79,7 @@ class PanelCosts:
     kept_source_bytes: int = 0
     """
     Size of the largest part of the source without gaps that stays in a second level cache while panels take one piece
-    of it after the other; 0 where such parts are like any others.
+    of it after the other; 0 where such parts are like any others. The source is taken to begin at a line.
     """
 
     kept_visit_bytes: float = 22
@@ -129,7 +130,7 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: b
     far = costs.far
     if has_come:
         visit, near = _region_visit_bytes(row, costs), costs.region_near_bytes
-    elif _is_kept(panel, rows, costs, element_bytes):
+    elif _takes_pieces_of_kept_part(panel, rows, costs, element_bytes, threads):
         visit, near, far = costs.kept_visit_bytes, costs.kept_near_bytes, costs.kept_far
     else:
         visit, near = _visit_bytes(panel, rows, costs, element_bytes), costs.near_bytes
@@ -146,26 +147,30 @@ def next_region(panel: Panel, walk: Sequence[int], element_bytes: int, costs: Pa
     return region_axis(panel, walk, element_bytes, costs.kept_region_bytes if goes_on else costs.region_bytes)
 
 
-def _is_kept(panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int) -> bool:
+def _takes_pieces_of_kept_part(
+    panel: Panel, rows: SourceRows, costs: PanelCosts, element_bytes: int, threads: int
+) -> bool:
     """
     Whether panels take pieces of a part of the source that stays in a cache until all of it has been taken.
 
     They take whole lines of it, and two at least: a part of a line would come from there twice, and with a line comes
-    its neighbour.
+    its neighbour. Threads that share a part have caches of their own.
     """
     if not costs.kept_source_bytes or rows.length * element_bytes < 2 * LINE_BYTES:
         return False
     if not _are_whole_lines(panel, rows, element_bytes):
         return False
-    size = whole_part_bytes(panel, panel.walked, element_bytes)
+    shared = panel.divided(threads)
+    size = pieced_part_bytes(panel, [i for i in panel.walked if i not in shared], element_bytes)
     return size is not None and size <= costs.kept_source_bytes
 
 
 def _are_whole_lines(panel: Panel, rows: SourceRows, element_bytes: int) -> bool:
     """Whether rows of the source begin and end at lines, if it begins at one."""
-    axes = enumerate(panel.group.main.axes)
-    apart = [axis.source_stride for i, axis in axes if i not in rows.along]
-    return all(not is_symbolic(steps) and steps * element_bytes % LINE_BYTES == 0 for steps in (rows.length, *apart))
+    main = panel.group.main
+    apart = [axis.source_stride for i, axis in enumerate(main.axes) if i not in rows.along]
+    places = (affine.constant_value(main.source_offset), rows.length, *apart)
+    return all(not is_symbolic(place) and place * element_bytes % LINE_BYTES == 0 for place in places)
 
 
 def _is_large_region(panel: Panel, element_bytes: int, costs: PanelCosts) -> bool:

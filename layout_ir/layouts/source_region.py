@@ -42,7 +42,7 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
     return None
 
 
-def whole_part_bytes(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | None:
+def pieced_part_bytes(panel: Panel, walk: Sequence[int], element_bytes: int) -> int | None:
     """
     Size of the smallest part of the source without gaps that panels take in pieces, one after the other.
 

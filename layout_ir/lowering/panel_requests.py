@@ -26,7 +26,7 @@ SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
 """Bytes after which the sets of a second level cache repeat, and lines of each, as in the first: 1 MiB on Zen 4."""
 
 LONG_RUN_BYTES = 4096
-"""Length of the longest runs beside which a processor that writes panels by itself has time to ask for rows."""
+"""What is written in one go, at most, where requests for rows may delay it; of more they do."""
 
 PANELS_READ_ON = 8
 """Panels that a sequence of lines goes on for, at least, where each asks for what the next one reads."""
@@ -59,13 +59,17 @@ def _are_in_time(panel: Panel, rows: SourceRows, schedule: Schedule) -> bool:
     """
     Whether rows that are asked for while a panel is written come in time to be of use, and hold up no writes.
 
-    Where lines are carried, tiles ask along the rows, and few of them are followed by the processor itself.
+    Where lines are carried, tiles ask along the rows already, and a processor follows as many as `STREAMS` by itself.
     """
-    width, most = LINE_BYTES // schedule.lanes, schedule.processor.next_panel_bytes
+    most = schedule.processor.next_panel_bytes
     if most is None:
         return True
-    is_short = panel.size * width <= most and panel.run_length * width <= LONG_RUN_BYTES
+    is_short = _bytes_of(panel.size, schedule) <= most and _bytes_of(panel.run_length, schedule) <= LONG_RUN_BYTES
     return is_short and rows.length >= schedule.lanes and (panel.carried is None or rows.count > STREAMS)
+
+
+def _bytes_of(elements: int, schedule: Schedule) -> int:
+    return elements * LINE_BYTES // schedule.lanes
 
 
 def _follows_along_rows(panel: Panel, following: int, schedule: Schedule) -> bool:
@@ -140,7 +144,7 @@ def sequence_ahead(panel: Panel, walk: Sequence[int], schedule: Schedule) -> int
 def _follows_itself(panel: Panel, schedule: Schedule) -> bool:
     """Whether the processor goes on with one sequence of lines by itself while a panel is written."""
     most = schedule.processor.followed_sequence_bytes
-    return most is None or panel.size * LINE_BYTES <= most * schedule.lanes
+    return most is None or _bytes_of(panel.size, schedule) <= most
 
 
 def _next_in_sequence(panel: Panel, walk: Sequence[int], lanes: int) -> int:

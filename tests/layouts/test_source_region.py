@@ -11,7 +11,7 @@ from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts, next_region
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_steps import Wanted, panel_of
 from layout_ir.layouts.planner import make_plan
-from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, region_axis, whole_part_bytes
+from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, pieced_part_bytes, region_axis
 
 MANY, FEW = 9, LEAST_REGIONS - 1
 
@@ -77,7 +77,7 @@ def test_large_regions_are_for_panels_that_do_not_go_on_with_rows(
         ("onednn:abcd", "onednn:acbd", (MANY, 8, 6, 50), "f32", Wanted(400, 200, carries=True), 8 * 6 * 50 * 4),
     ],
 )
-def test_whole_parts_of_which_panels_take_pieces(
+def test_parts_of_which_panels_take_pieces(
     source: str, destination: str, shape: tuple[int, ...], dtype: str, wanted: Wanted, expected: int | None
 ):
     width = li.element_type(dtype).bytes
@@ -85,7 +85,7 @@ def test_whole_parts_of_which_panels_take_pieces(
     (box,) = make_plan(left, right).boxes
     group = Group.of([box])
     panel = panel_of(group, [1] * group.shared, wanted, width)
-    assert whole_part_bytes(panel, panel.walked, width) == expected
+    assert pieced_part_bytes(panel, panel.walked, width) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,15 @@ def test_pieces_of_whole_lines_of_what_stays_in_a_cache_cost_less(
         overhead(panel, PanelCosts(kept_source_bytes=most), width, at_lines=True, threads=0) for most in (0, 3 << 19)
     )
     assert kept < gone if is_cheap else kept == gone
+
+
+@pytest.mark.parametrize("images, is_shared", [(MANY, False), (1, True)])
+def test_threads_that_share_an_image_do_not_find_its_pieces_in_their_caches(images: int, is_shared: bool):
+    left, right = (li.layout(name).index_map((images, 96, 27, 27), "f32") for name in ("NHWC", "NCHW"))
+    (box,) = make_plan(left, right).boxes
+    group = Group.of([box])
+    panel = panel_of(group, [1] * group.shared, Wanted(320, 128, carries=True), 4)
+    gone, kept = (
+        overhead(panel, PanelCosts(kept_source_bytes=most), 4, at_lines=True, threads=2) for most in (0, 3 << 19)
+    )
+    assert kept == gone if is_shared else kept < gone

@@ -5,65 +5,94 @@ from __future__ import annotations
 import pytest
 from reorder_batch import Reorder, lowered
 from varied_reorders import reorder
-from xdsl.dialects import scf, vector
+from xdsl.dialects import memref, scf, vector
+from xdsl.ir import Operation
 
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 
 
-@pytest.mark.parametrize(
-    "case, asks, asks_on_granite_rapids",
-    [
-        (reorder("onednn:abcde", "onednn:decab", (32, 16, 624, 5, 5), "f32"), True, True),  # 96 rows of 100 bytes
-        (
-            reorder("onednn:ABc16b16a", "onednn:abc", (4800, 80, 77), "f16"),
-            True,
-            True,
-        ),  # 77 rows, and lines are carried
-        (
-            reorder("onednn:ABc16b16a", "onednn:bca", (269, 100, 1000), "f16"),
-            False,
-            False,
-        ),  # as few as a processor follows
-        (reorder("onednn:bac", "onednn:aBc16b", (8423, 64, 77), "i8"), False, True),  # runs of 9856 bytes
-        (reorder("onednn:abc", "onednn:bca", (351, 64, 1000), "i8"), False, True),  # 180 KB of scratch
-        (reorder("onednn:Abcde8a", "onednn:decab", (4, 33, 26192, 1, 1), "i8"), False, True),  # rows of 4 bytes
-    ],
-    ids=str,
-)
-def test_small_panels_of_short_runs_ask_for_rows_on_sapphire_rapids(
-    case: Reorder, asks: bool, asks_on_granite_rapids: bool
-) -> None:
-    assert asks_for_rows(case, SAPPHIRE_RAPIDS) == asks
-    assert asks_for_rows(case, GRANITE_RAPIDS) == asks_on_granite_rapids
-    assert not asks_for_rows(case, ICE_LAKE)
-
-
-def asks_for_rows(case: Reorder, processor: str) -> bool:
-    """Whether panels, those for a destination that begins at a line, ask for rows in loops of their own."""
+def panel_loops(case: Reorder, processor: str, *, at_line: bool = True) -> list[Operation]:
+    """The operations of the panels for a destination that begins at a line, or inside of one, if that matters."""
     module = lowered([case], 64, panels=True, stream_bytes=0, processor=processor)
-    at_line = next((op.true_region for op in module.walk() if isinstance(op, scf.IfOp)), module)
-    loops = (op for op in at_line.walk() if isinstance(op, scf.ForOp))
+    choice = next((op for op in module.walk() if isinstance(op, scf.IfOp)), None)
+    branch = module if choice is None else choice.true_region if at_line else choice.false_region
+    found = list(branch.walk())
+    assert any(isinstance(op, memref.AllocaOp) for op in found), "expected panels"
+    return found
+
+
+def asks_for_rows(case: Reorder, processor: str, *, at_line: bool = True) -> bool:
+    """Whether panels ask for rows in loops of their own."""
+    loops = (op for op in panel_loops(case, processor, at_line=at_line) if isinstance(op, scf.ForOp))
     return any((loop.body.block.args[0].name_hint or "").endswith("_ahead") for loop in loops)
 
 
-@pytest.mark.parametrize("processor, is_asked", [(ZEN_4, True), (SAPPHIRE_RAPIDS, False), (GRANITE_RAPIDS, False)])
-def test_one_sequence_that_small_panels_read_is_asked_for_where_a_processor_does_not_follow(
-    processor: str, is_asked: bool
+@pytest.mark.parametrize(
+    "case, asks",
+    [
+        (reorder("onednn:abcde", "onednn:decab", (32, 16, 624, 5, 5), "f32"), True),  # 96 rows of 100 bytes
+        (reorder("onednn:ABc16b16a", "onednn:abc", (4800, 80, 77), "f16"), True),  # 77 rows, and lines are carried
+        (reorder("onednn:bac", "onednn:aBc16b", (8423, 64, 77), "i8"), False),  # runs of 9856 bytes
+        (reorder("onednn:cdab", "onednn:abcd", (530, 16, 13, 100), "f32"), False),  # 300 KB of scratch, in short runs
+        (reorder("onednn:abc", "onednn:bca", (351, 64, 1000), "i8"), False),  # of 180 KB, in one run
+        (reorder("onednn:Abcde8a", "onednn:decab", (4, 33, 26192, 1, 1), "i8"), False),  # rows of 4 bytes
+    ],
+    ids=str,
+)
+def test_small_panels_of_short_runs_ask_for_rows_on_sapphire_rapids(case: Reorder, asks: bool) -> None:
+    assert asks_for_rows(case, SAPPHIRE_RAPIDS) == asks
+    assert asks_for_rows(case, GRANITE_RAPIDS), "expected any panels to ask"
+    assert not asks_for_rows(case, ICE_LAKE)
+
+
+@pytest.mark.parametrize(("processor", "asks"), [(GRANITE_RAPIDS, True), (SAPPHIRE_RAPIDS, False)])
+def test_no_panels_that_carry_lines_ask_for_the_16_rows_that_sapphire_rapids_follows(
+    processor: str, asks: bool
 ) -> None:
-    case = reorder("onednn:aBCde8c8b", "onednn:abcde", (8, 4, 1656, 5, 5), "f16")  # panels of 13 KB
-    assert asks_ahead(case, processor, 6400) == is_asked
+    case = reorder("NCHW", "onednn:nChw16c", (84, 64, 56, 56), "f32")
+    assert asks_for_rows(case, processor, at_line=False) == asks
 
 
-@pytest.mark.parametrize("processor, is_asked", [(ZEN_4, True), (SAPPHIRE_RAPIDS, True), (GRANITE_RAPIDS, False)])
-def test_one_sequence_that_large_panels_read_is_asked_for_where_a_processor_does_not_follow(
-    processor: str, is_asked: bool
+SMALL = reorder("onednn:BA16a64b2a", "onednn:ba", (8965, 256), "f16")  # panels of 12 KB
+LARGE = reorder("onednn:bcda", "onednn:acdb", (32, 8835, 3, 3), "i8")  # of 19 to 310 KB
+
+
+@pytest.mark.parametrize(
+    ("case", "processor", "is_asked"),
+    [
+        (SMALL, ZEN_4, True),
+        (SMALL, SAPPHIRE_RAPIDS, False),
+        (LARGE, ZEN_4, True),
+        (LARGE, SAPPHIRE_RAPIDS, True),
+        (LARGE, GRANITE_RAPIDS, False),
+    ],
+    ids=str,
+)
+def test_panels_of_one_sequence_ask_for_it_where_a_processor_does_not_follow(
+    case: Reorder, processor: str, is_asked: bool
 ) -> None:
-    case = reorder("NHWC", "NCHW", (16, 128, 33, 33), "f16")  # of 270 KB
-    assert asks_ahead(case, processor, 33 * 33 * 128) == is_asked
+    loops = panel_loops(case, processor, at_line=False)
+    scratch = max(op.memref.type.element_count() for op in loops if isinstance(op, memref.AllocaOp))
+    loads = [op for op in loops if isinstance(op, vector.LoadOp) and "prefetch" in op.attributes]
+    assert any(op.attributes["prefetch"].value.data > scratch // 2 for op in loads) == is_asked
 
 
-def asks_ahead(case: Reorder, processor: str, distance: int) -> bool:
-    """Whether tiles ask for what lies so many elements ahead of what they read, or more: for what a panel takes."""
-    module = lowered([case], 64, panels=True, stream_bytes=0, processor=processor)
-    loads = [op for op in module.walk() if isinstance(op, vector.LoadOp) and "prefetch" in op.attributes]
-    return any(op.attributes["prefetch"].value.data >= distance for op in loads)
+def scratch_bytes(case: Reorder, processor: str, *, at_line: bool = True) -> int:
+    loops = panel_loops(case, processor, at_line=at_line)
+    types = [op.memref.type for op in loops if isinstance(op, memref.AllocaOp)]
+    return max(one.element_count() * one.element_type.bitwidth // 8 for one in types)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        reorder("NHWC", "NCHW", (60, 512, 15, 15), "f32"),
+        reorder("NHWC", "NCHW", (100, 192, 29, 29), "f32"),
+        reorder("onednn:ABcd16a16b", "onednn:abcd", (128, 256, 15, 15), "f32"),
+    ],
+    ids=str,
+)
+def test_panels_at_lines_take_small_pieces_of_what_a_cache_of_sapphire_rapids_keeps(case: Reorder) -> None:
+    assert scratch_bytes(case, SAPPHIRE_RAPIDS) <= 30_000
+    assert scratch_bytes(case, SAPPHIRE_RAPIDS, at_line=False) > 100_000, "expected pieces for no other start"
+    assert scratch_bytes(case, GRANITE_RAPIDS) > 100_000
