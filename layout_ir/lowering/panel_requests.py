@@ -26,7 +26,7 @@ SETS_BYTES, PLACES_OF_SET = 128 << 10, 8
 """Bytes after which the sets of a second level cache repeat, and lines of each, as in the first: 1 MiB on Zen 4."""
 
 LONG_RUN_BYTES = 4096
-"""What is written in one go, at most, where requests for rows may delay it; of more they do."""
+"""Length of what is written in one go up to which requests for rows between its lines do not slow it down."""
 
 PANELS_READ_ON = 8
 """Panels that a sequence of lines goes on for, at least, where each asks for what the next one reads."""
