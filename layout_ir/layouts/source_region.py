@@ -8,7 +8,7 @@ of it has come by then, whatever the order of the pieces is, while memory only e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.plan import Axis
@@ -28,8 +28,8 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
     None where panels take no regions of a good size, of `most_bytes` at most, where each takes the lines behind those
     of the one before, and where what they write lies far apart, as that is what takes the time then.
     """
-    axes, taken = panel.group.main.axes, _taken(panel)
-    for i in reversed(walk):
+    axes = panel.group.main.axes
+    for i, taken in zip(reversed(walk), _grown(panel, walk), strict=False):
         size = math.prod(taken) * element_bytes
         if is_symbolic(size) or size > most_bytes:
             return None
@@ -38,7 +38,6 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
                 return None
             are_many = is_symbolic(axes[i].extent) or axes[i].extent >= LEAST_REGIONS * taken[i]
             return i if size >= LEAST_BYTES and are_many else None
-        taken[i] = axes[i].extent
     return None
 
 
@@ -48,17 +47,23 @@ def pieced_part_bytes(panel: Panel, walk: Sequence[int], element_bytes: int) -> 
 
     None where a panel takes such a part at once, where pieces never make a whole one, and for unknown sizes.
     """
-    axes, taken = panel.group.main.axes, _taken(panel)
-    if not takes_parts(panel):
-        return None
-    for i in reversed(walk):
-        taken[i] = axes[i].extent
+    axes = panel.group.main.axes
+    for loops, taken in enumerate(_grown(panel, walk)):
         size = math.prod(taken) * element_bytes
         if is_symbolic(size):
             return None
         if _parts(axes, taken, [axis.source_stride for axis in axes]) == 1:
-            return size
+            return size if loops else None
     return None
+
+
+def _grown(panel: Panel, walk: Sequence[int]) -> Iterator[list[int]]:
+    """Steps of every axis of the main box in a panel, and in all panels of more and more of the loops, from inside."""
+    taken = _taken(panel)
+    yield taken
+    for i in reversed(walk):
+        taken = [*taken[:i], panel.group.main.axes[i].extent, *taken[i + 1 :]]
+        yield taken
 
 
 def takes_parts(panel: Panel) -> bool:

@@ -66,11 +66,10 @@ changes are as fast. Not measured on Granite Rapids.
 SAPPHIRE_RAPIDS_PANELS = replace(SAPPHIRE_RAPIDS_INSIDE, kept_source_bytes=3 << 19)
 """
 Of images, and of whole blocks, a second level cache of 2 MB keeps what panels leave for later ones: NHWC to NCHW of odd
-planes, and from blocks of 16 x 16, goes through scratch of 12 to 60 KB instead of 100 to 320, or of 20 to 30 inside of
-it. On Emerald Rapids 56 such copies and others, which this changes, are 1.07 to 1.13 times as fast in the mean of a
-run, 0.84 to 1.55 times (one was at 0.63 once); with two threads 62 are 1.03 times, 0.80 to 1.44. Where rows of the
-source are cut inside of lines, or into lines one by one, they would be 0.73 to 0.95 times as fast; so would most for a
-source inside of a line.
+planes, and from blocks of 16 x 16, goes through scratch of 12 to 60 KB instead of 100 to 320. On Emerald Rapids 56 such
+copies and others, which this changes, are 1.07 to 1.13 times as fast in the mean of a run, 0.84 to 1.55 times (one was
+at 0.63 once); with two threads 62 are 1.03 times, 0.80 to 1.44. Where rows of the source are cut inside of lines, or
+into lines one by one, they would be 0.73 to 0.95 times as fast; so would most for a source inside of a line.
 """
 
 _ZEN_4 = ProcessorModel(

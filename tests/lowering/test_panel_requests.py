@@ -78,6 +78,7 @@ def test_panels_of_one_sequence_ask_for_it_where_a_processor_does_not_follow(
 
 
 def scratch_bytes(case: Reorder, processor: str, *, at_line: bool = True) -> int:
+    """Size of the largest scratch buffer of the panels."""
     loops = panel_loops(case, processor, at_line=at_line)
     types = [op.memref.type for op in loops if isinstance(op, memref.AllocaOp)]
     return max(one.element_count() * one.element_type.bitwidth // 8 for one in types)
