@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
+from xdsl.ir.affine import AffineConstantExpr
 
 import layout_ir as li
 from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts, next_region, overhead
@@ -101,23 +103,36 @@ def test_parts_of_which_panels_take_pieces(
 def test_pieces_of_whole_lines_of_what_stays_in_a_cache_cost_less(
     channels: int, size: int, dtype: str, run_bytes: int, row_bytes: int, is_cheap: bool
 ):
-    width, shape = li.element_type(dtype).bytes, (MANY, channels, size, size)
-    left, right = (li.layout(name).index_map(shape, dtype) for name in ("NHWC", "NCHW"))
-    (box,) = make_plan(left, right).boxes
-    panel = panel_of(Group.of([box]), [1] * 3, Wanted(run_bytes, row_bytes, carries=True), width)
-    gone, kept = (
-        overhead(panel, PanelCosts(kept_source_bytes=most), width, at_lines=True, threads=0) for most in (0, 3 << 19)
-    )
+    wanted = Wanted(run_bytes, row_bytes, carries=True)
+    gone, kept = overheads((MANY, channels, size, size), dtype, wanted)
     assert kept < gone if is_cheap else kept == gone
 
 
 @pytest.mark.parametrize("images, is_shared", [(MANY, False), (1, True)])
 def test_threads_that_share_an_image_do_not_find_its_pieces_in_their_caches(images: int, is_shared: bool):
-    left, right = (li.layout(name).index_map((images, 96, 27, 27), "f32") for name in ("NHWC", "NCHW"))
-    (box,) = make_plan(left, right).boxes
-    group = Group.of([box])
-    panel = panel_of(group, [1] * group.shared, Wanted(320, 128, carries=True), 4)
-    gone, kept = (
-        overhead(panel, PanelCosts(kept_source_bytes=most), 4, at_lines=True, threads=2) for most in (0, 3 << 19)
-    )
+    gone, kept = overheads((images, 96, 27, 27), "f32", Wanted(320, 128, carries=True), threads=2)
     assert kept == gone if is_shared else kept < gone
+
+
+@pytest.mark.parametrize("start, is_cheap", [(0, True), (32, True), (8, False)])
+def test_pieces_of_a_box_that_begins_inside_of_a_line_end_inside_of_lines(start: int, is_cheap: bool):
+    gone, kept = overheads((MANY, 96, 27, 27), "f32", Wanted(320, 128, carries=True), start=start)
+    assert kept < gone if is_cheap else kept == gone
+
+
+def overheads(
+    shape: tuple[int, ...], dtype: str, wanted: Wanted, *, threads: int = 0, start: int = 0
+) -> tuple[float, float]:
+    """
+    What panels from NHWC to NCHW cost where a cache keeps nothing, and where it keeps 1.5 MB.
+
+    `start`: elements of the source in front of what they take.
+    """
+    width = li.element_type(dtype).bytes
+    left, right = (li.layout(name).index_map(shape, dtype) for name in ("NHWC", "NCHW"))
+    (box,) = make_plan(left, right).boxes
+    group = Group.of([replace(box, source_offset=AffineConstantExpr(start))])
+    panel = panel_of(group, [1] * group.shared, wanted, width)
+    costs = (PanelCosts(kept_source_bytes=most) for most in (0, 3 << 19))
+    gone, kept = (overhead(panel, one, width, at_lines=True, threads=threads) for one in costs)
+    return gone, kept
