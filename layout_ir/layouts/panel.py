@@ -61,6 +61,12 @@ class Panel:
     Of a step that is too large for a cache, panels that take parts of it ask for the next part.
     """
 
+    kept: int | None = None
+    """
+    The axis of which a second level cache keeps one step of the source while panels take pieces of it, if only a kernel
+    that runs knows how large one is.
+    """
+
     @property
     def carried(self) -> int | None:
         """The shared axis along which parts of lines are carried from one panel to the next; None where none are."""

@@ -42,6 +42,7 @@ def choose_panel(
     threads: int = 0,
     at_lines: bool = True,
     region: int | None = None,
+    kept: int | None = None,
 ) -> Panel | None:
     """
     The panels of a group of boxes; None where its runs are too short to gain from them.
@@ -51,6 +52,7 @@ def choose_panel(
     `threads`: how many share the panels, which those between which lines are carried cannot be; 0: none do.
     `at_lines`: whether the destination begins at a line.
     `region`: an axis of whose steps a cache holds two, and of which the next one is asked for as a whole; None: open.
+    `kept`: one of which a second level cache keeps a step of the source that panels take in pieces; None: open.
     """
     if not all(map(is_regular, group.boxes)):
         return None
@@ -61,9 +63,11 @@ def choose_panel(
     least = [max([tile.extents[i] for tile in tiles if tile] or [1]) for i in range(group.shared)]
     runs = RUN_BYTES if run_bytes is None else [run_bytes]
     rows = ROW_BYTES if row_bytes is None else [row_bytes]
+    wanted = (
+        Wanted(run, row, carries, costs.evenly) for row, run, carries in itertools.product(rows, runs, (False, True))
+    )
     panels = dict.fromkeys(
-        replace(panel_of(group, least, Wanted(run, row, carries, costs.evenly), element_bytes), region=region)
-        for row, run, carries in itertools.product(rows, runs, (False, True))
+        replace(panel_of(group, least, each, element_bytes), region=region, kept=kept) for each in wanted
     )
     fitting = [
         panel

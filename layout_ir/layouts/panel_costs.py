@@ -11,8 +11,8 @@ from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import contiguous
 from layout_ir.layouts.panel_source import STREAMS, SourceRows, is_read_on, places_of_rows, source_rows
-from layout_ir.layouts.source_region import pieced_part_bytes, region_axis
-from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.layouts.source_region import pieced_part_bytes, region_axis, takes_parts
+from layout_ir.layouts.symbols import is_multiple, is_symbolic
 
 SCRATCH_BYTES = 320 << 10
 """Size of the largest scratch buffer: it has to stay in a second level cache, on the stack of a thread."""
@@ -22,6 +22,13 @@ PAGE_BYTES = 4096
 
 CROWDED = 3
 """Rows that begin in one set, for every place in it, from which on most are gone when the next panel goes on."""
+
+
+WIDE_BYTES = 4
+"""Width of elements of which single lines of a row are no good pieces: tiles take twice as many rows of others."""
+
+LEAST_PIECES = 3
+"""Panels that long rows are cut into, at least."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,12 @@ class PanelCosts:
     kept_region_bytes: int = 96 << 10
     """The same for panels that mostly stay in a first level cache, and go on with rows."""
 
+    pieced_region_bytes: tuple[int, int] = (0, 0)
+    """
+    The same, and the size of the smallest, for panels that take whole lines of rows and a third of each row at most.
+    0 where these are like any others.
+    """
+
     large_region: float = 0
     """What a region of more than that costs, for every byte."""
 
@@ -84,6 +97,9 @@ class PanelCosts:
 
     kept_visit_bytes: float = 22
     """A visit to a row of such a part."""
+
+    kept_end_bytes: float = 300
+    """`end_bytes` where lines are carried between panels that take rows of such a part: the next row comes soon."""
 
     kept_near_bytes: int = 80 << 10
     """`near_bytes` for panels that take rows of such a part: they read from a second level cache in any case."""
@@ -121,19 +137,20 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: b
     rows = source_rows(panel)
     run, row = panel.run_length * element_bytes, rows.length * element_bytes
     written = min(panel.written_length(threads) * element_bytes, SCRATCH_BYTES)  # more, or unknown, makes no difference
-    cost = (costs.end_bytes if has_ends(panel, element_bytes, at_lines) else costs.end_bytes / 16) / written
     size = panel.size * element_bytes
-    if panel.carried is not None:
-        cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     kept = size if panel.carried is not None else 2 * size  # the source of the next panel has been asked for already
     has_come = panel.region is not None or next_region(panel, panel.walked, element_bytes, costs) is not None
-    far = costs.far
+    far, end = costs.far, costs.end_bytes
     if has_come:
         visit, near = _region_visit_bytes(row, costs), costs.region_near_bytes
     elif _takes_pieces_of_kept_part(panel, rows, costs, element_bytes, threads):
         visit, near, far = costs.kept_visit_bytes, costs.kept_near_bytes, costs.kept_far
+        end = end if panel.carried is None else costs.kept_end_bytes
     else:
         visit, near = _visit_bytes(panel, rows, costs, element_bytes), costs.near_bytes
+    cost = (end if has_ends(panel, element_bytes, at_lines) else end / 16) / written
+    if panel.carried is not None:
+        cost += (costs.short_run_bytes if size <= costs.near_bytes else costs.far_run_bytes) / run + costs.carrying
     cost += visit / row * _density(panel)
     cost += far * min(max((size - costs.tiny_bytes) / (near - costs.tiny_bytes), 0), 1)
     if has_come and panel.region is None and _is_large_region(panel, element_bytes, costs):
@@ -143,8 +160,23 @@ def overhead(panel: Panel, costs: PanelCosts, element_bytes: int, *, at_lines: b
 
 def next_region(panel: Panel, walk: Sequence[int], element_bytes: int, costs: PanelCosts) -> int | None:
     """The axis that leads to the region of the source that is asked for while one is moved; None for no such region."""
-    goes_on = _goes_on_near(panel, source_rows(panel), costs, element_bytes)
-    return region_axis(panel, walk, element_bytes, costs.kept_region_bytes if goes_on else costs.region_bytes)
+    rows = source_rows(panel)
+    goes_on = _goes_on_near(panel, rows, costs, element_bytes)
+    usual = region_axis(panel, walk, element_bytes, costs.kept_region_bytes if goes_on else costs.region_bytes)
+    least, most = costs.pieced_region_bytes
+    if usual is not None or not most or not _takes_lines_of_rows(panel, rows, element_bytes):
+        return usual
+    return region_axis(panel, walk, element_bytes, most, least)
+
+
+def _takes_lines_of_rows(panel: Panel, rows: SourceRows, element_bytes: int) -> bool:
+    """Whether panels take whole lines of long rows of the source; two at least of wide elements."""
+    if not rows.along or not _are_whole_lines(panel, rows, element_bytes):
+        return False
+    least = LINE_BYTES if element_bytes < WIDE_BYTES else 2 * LINE_BYTES
+    last = rows.along[-1]
+    is_piece = panel.group.main.axes[last].extent >= LEAST_PIECES * rows.taken[last]
+    return is_piece and rows.length * element_bytes >= least
 
 
 def _takes_pieces_of_kept_part(
@@ -161,16 +193,17 @@ def _takes_pieces_of_kept_part(
     if not _are_whole_lines(panel, rows, element_bytes):
         return False
     shared = panel.divided(threads)
+    if panel.kept is not None:  # a kernel looks at its size
+        return takes_parts(panel) and not any(i in shared for i in panel.walked if i != panel.kept)
     size = pieced_part_bytes(panel, [i for i in panel.walked if i not in shared], element_bytes)
     return size is not None and size <= costs.kept_source_bytes
 
 
 def _are_whole_lines(panel: Panel, rows: SourceRows, element_bytes: int) -> bool:
-    """Whether rows of the source begin and end at lines, if it begins at one."""
-    main = panel.group.main
-    apart = [axis.source_stride for i, axis in enumerate(main.axes) if i not in rows.along]
-    places = (affine.constant_value(main.source_offset), rows.length, *apart)
-    return all(not is_symbolic(place) and place * element_bytes % LINE_BYTES == 0 for place in places)
+    """Whether rows of the source begin and end at lines, if it begins at one; a step that is kept has no gaps."""
+    main, line = panel.group.main, LINE_BYTES // element_bytes
+    apart = [axis.source_stride for i, axis in enumerate(main.axes) if i not in rows.along and i != panel.kept]
+    return all(is_multiple(place, line) for place in (affine.constant_value(main.source_offset), rows.length, *apart))
 
 
 def _is_large_region(panel: Panel, element_bytes: int, costs: PanelCosts) -> bool:

@@ -21,12 +21,14 @@ LEAST_REGIONS = 4
 """Regions that follow each other at least, as what is asked for behind the last one is of no use."""
 
 
-def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_bytes: int) -> int | None:
+def region_axis(
+    panel: Panel, walk: Sequence[int], element_bytes: int, most_bytes: int, least_bytes: int = LEAST_BYTES
+) -> int | None:
     """
     The axis that leads from one region to the next, where loops over the axes `walk`, outermost first, run over panels.
 
-    None where panels take no regions of a good size, of `most_bytes` at most, where each takes the lines behind those
-    of the one before, and where what they write lies far apart, as that is what takes the time then.
+    None where panels take no regions of a good size, from `least_bytes` to `most_bytes`, where each takes the lines
+    behind those of the one before, and where what they write lies far apart, as that is what takes the time then.
     """
     axes = panel.group.main.axes
     for i, taken in zip(reversed(walk), _grown(panel, walk), strict=False):
@@ -37,7 +39,7 @@ def region_axis(panel: Panel, walk: Sequence[int], element_bytes: int, most_byte
             if _parts(axes, taken, [axis.destination_stride for axis in axes]) > 1:
                 return None
             are_many = is_symbolic(axes[i].extent) or axes[i].extent >= LEAST_REGIONS * taken[i]
-            return i if size >= LEAST_BYTES and are_many else None
+            return i if size >= least_bytes and are_many else None
     return None
 
 

@@ -25,7 +25,7 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import walked_cells
 from layout_ir.lowering.box_loops import Buffers
-from layout_ir.lowering.line_runs import bytes_behind_line
+from layout_ir.lowering.line_runs import begins_at_line, bytes_behind_line
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, axes_of_tile
@@ -33,6 +33,14 @@ from layout_ir.lowering.several_registers import counts_dear_shuffles, takes_man
 from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long, is_as_large
 from layout_ir.lowering.whole_units import line_products, rest_of_division
+
+KEPT_ROW_BYTES = 1200
+"""
+Length of the rows of the destination from which on steps of unknown size that a cache keeps are taken in pieces.
+
+On Emerald Rapids 64 to 512 channels become planes of 1250 to 3136 bytes 1.07 times as fast so in the mean, in f16 and
+f32, 0.93 to 1.32 times, and of 720 to 900 bytes 0.6 to 1.0 times.
+"""
 
 SHARES = 100
 """Parts of a cell in which kernels, which compute with whole numbers, compare how much is moved again."""
@@ -140,6 +148,8 @@ class PanelGuards:
         Or parts of a larger one take its short rows; what they ask for is the next part then.
         """
         conditions = are_as_long(self.builder, _least_extents(panel, self._width))
+        if panel.kept is not None:
+            return [*conditions, *self._are_kept(panel, panel.kept)]
         if panel.region is None:
             return conditions
         is_unknown = any(map(is_symbolic, (*panel.steps, self.group.stretch)))
@@ -156,6 +166,19 @@ class PanelGuards:
         if not is_unknown:
             is_kept += self._reads_short_rows()
         return [*conditions, self.builder.any_holds(is_kept)]
+
+    def _are_kept(self, panel: Panel, outer: int) -> list[SSAValue]:
+        """Whether a second level cache keeps a step of which panels take whole lines, and rows are long enough."""
+        assert panel.carried is not None
+        stretch = panel.group.axes[panel.carried].destination_stride
+        rows = stretch * panel.group.axes[panel.carried].extent
+        most = self.schedule.processor.costs_of_panels(at_lines=True).kept_source_bytes // self._width
+        sides = self.buffers.source, self.buffers.destination
+        return [
+            *(begins_at_line(self.builder, side) for side in sides),
+            *are_as_long(self.builder, [(rows, KEPT_ROW_BYTES // self._width)]),
+            self._is_at_most(step_length(self.group, outer), most),
+        ]
 
     def _reads_short_rows(self) -> list[SSAValue]:
         """Whether rows of the source of unknown length are so short that parts of several had better be taken."""

@@ -100,11 +100,10 @@ class PanelPrefetching:
 
     @property
     def _is_read_upwards(self) -> bool:
-        """Whether the source of a panel has a known shape, no axis of which goes backwards."""
+        """Whether the source of a panel has a known shape, or is kept, and no axis of it goes backwards."""
         axes = self.panel.group.boxes[self.position].axes
-        return not any(
-            is_symbolic(axis.extent) or is_symbolic(axis.source_stride) or axis.source_stride < 0 for axis in axes
-        )
+        is_known = not any(is_symbolic(axis.extent) or is_symbolic(axis.source_stride) for axis in axes)
+        return (is_known or self.panel.kept is not None) and all(axis.source_stride >= 0 for axis in axes)
 
     def _step_ahead(self, region: int) -> LoopLevel:
         """

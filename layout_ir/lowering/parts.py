@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.line_copy import LineCopy
 from layout_ir.layouts.panel import Panel
-from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
 from layout_ir.layouts.panel_costs import overhead
 from layout_ir.layouts.panel_group import Group, group_boxes
-from layout_ir.layouts.panel_of_step import (
-    WHOLE_BYTES,
-    most_bytes_of_step,
-    panel_of_step,
-    step_axis,
-)
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.source_region import takes_parts
 from layout_ir.layouts.symbols import Symbols, is_symbolic
-from layout_ir.layouts.tile import Tile, loose_pads, walked_cells
-from layout_ir.layouts.tiling import choose_tile
+from layout_ir.layouts.tile import walked_cells
 from layout_ir.lowering.cut_pads import parts_without_loose_pads
-from layout_ir.lowering.lengths_of_parts import lengths_of_parts, most_bytes_of_last
+from layout_ir.lowering.group_panels import StepPanels, panel_of_group, panels_of_steps, scratch_tile
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule, writes_whole_lines
 from layout_ir.lowering.several_registers import (
     MOST_STAGED_REGISTERS,
-    has_small_elements,
     shuffles_less,
     takes_many_registers,
 )
 from layout_ir.lowering.source_sequence import source_sequence
 from layout_ir.lowering.staged_lines import StagedLines, staged_lines
-from layout_ir.lowering.tile_choice import cut_for_lines, fastest_tile, tile_of, with_short_extents
+from layout_ir.lowering.tile_choice import cut_for_lines, tile_of
 from layout_ir.lowering.tile_guards import may_be_large
 
 WRITES_PARTS = "write lines in parts"
@@ -71,14 +59,8 @@ class Part:
     fault: str = ""
     """What tiles alone would do there."""
 
-    of_step: Panel | None = None
-    """Panels of one step each, where only a kernel that runs knows whether steps are small."""
-
-    of_parts: tuple[Panel, ...] = ()
-    """Panels of a part of a step each, where steps are larger than that; those of the shortest rows first."""
-
-    in_step: Panel | None = None
-    """Panels within steps, for those of which a cache holds two; None where they are no others."""
+    for_steps: StepPanels = field(default_factory=StepPanels)
+    """Panels for steps of unknown size."""
 
     staged: StagedLines | None = None
     """How tiles write whole lines of a destination that does not begin at one; None where they do not."""
@@ -128,8 +110,8 @@ def _parts(group: Group, source_size: int, schedule: Schedule, writes_pads: bool
 def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Part:
     """A group with its panels."""
     fault = _fault(group, source_size, schedule)
-    inside = _panel_of(group, source_size, schedule, writes_pads, at_lines=False)
-    at_line = _panel_of(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
+    inside = panel_of_group(group, source_size, schedule, writes_pads, at_lines=False)
+    at_line = panel_of_group(group, source_size, schedule, writes_pads, at_lines=True) if fault and inside else None
     if not fault and inside:
         at_line = _of_fewer_shuffles(group, source_size, schedule, writes_pads)
         fault = DEAR_SHUFFLES if at_line else ""
@@ -140,82 +122,22 @@ def _part(group: Group, source_size: int, schedule: Schedule, writes_pads: bool)
         )
         inside = inside if common > WORTH_TWO_PANELS * own else at_line
     staged = None if fault else _staged(group, source_size, schedule, writes_pads)
-    of_step, of_parts, in_step = _panels_of_steps(group, source_size, schedule, inside)
-    return Part(group, inside, at_line, fault, of_step, of_parts, in_step, staged)
+    return Part(group, inside, at_line, fault, panels_of_steps(group, source_size, schedule, inside), staged)
 
 
 def _of_fewer_shuffles(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> Panel | None:
     """Panels whose tiles take fewer dear shuffles than those that write lines; None where that does not pay."""
     if not schedule.register_lanes:
         return None
-    tile, filling = tile_of(group.main, schedule, source_size), _scratch_tile(schedule)(group.main, source_size)
+    tile, filling = tile_of(group.main, schedule, source_size), scratch_tile(schedule)(group.main, source_size)
     if tile is None or filling is None or isinstance(tile, LineCopy) or not shuffles_less(filling, tile, schedule):
         return None
-    panel = _panel_of(group, source_size, schedule, writes_pads, at_lines=True)
+    panel = panel_of_group(group, source_size, schedule, writes_pads, at_lines=True)
     if panel is None or not panel.rows:
         return panel
     costs, width = schedule.processor.costs_of_panels(at_lines=True), LINE_BYTES // schedule.lanes
     pays = overhead(panel, costs, width, at_lines=True, threads=schedule.threads) <= WORTH_FEWER
     return panel if pays else None
-
-
-def _panels_of_steps(
-    group: Group, source_size: int, schedule: Schedule, usual: Panel | None
-) -> tuple[Panel | None, tuple[Panel, ...], Panel | None]:
-    """The panels of one step of unknown size each, of parts, and within steps; None where the usual are as good."""
-    if usual is None or (outer := step_axis(group)) is None:
-        return None, (), None
-    if picks_from_lines(group.main, schedule):
-        return step_panel(group, source_size, schedule, WHOLE_BYTES), (), None
-    in_step = None
-    if takes_parts(usual):
-        in_step = _panel_of(group, source_size, schedule, writes_pads=True, at_lines=True, region=outer)
-    lengths = lengths_of_parts(group, outer, schedule)
-    parts = [step_panel(group, source_size, schedule, most, part=steps) for steps, most in lengths]
-    if not parts or not all(parts):  # parts are too narrow, or a step has no more rows than the longest one
-        small = schedule.processor.small_step_bytes
-        largest = most_bytes_of_last(group, outer, schedule) if in_step is None else small
-        most = most_bytes_of_step(usual, LINE_BYTES // schedule.lanes, largest)
-        return step_panel(group, source_size, schedule, most), (), in_step
-    of_parts: list[Panel] = []
-    for panel in parts:  # one that takes more of each row of the source has to hold more rows than those before
-        if panel is not None and _holds_larger_ones(panel) and all(panel.size > other.size for other in of_parts):
-            of_parts.append(panel)
-    return step_panel(group, source_size, schedule, schedule.processor.whole_step_bytes), tuple(of_parts), in_step
-
-
-def step_panel(
-    group: Group,
-    source_size: int,
-    schedule: Schedule,
-    most_bytes: int,
-    *,
-    part: int | None = None,
-    filling: Schedule | None = None,
-) -> Panel | None:
-    """
-    The panels of one step of unknown size each, no larger than that; None where there are none.
-
-    `part`: of so many steps of the outermost axis inside rather than of all. `filling`: the schedule of the tiles that
-    move it to scratch, if that is another one.
-    """
-    width = LINE_BYTES // schedule.lanes
-    return panel_of_step(
-        group,
-        _scratch_tile(filling or schedule),
-        source_size,
-        width,
-        most_bytes,
-        part=part,
-    )
-
-
-def _holds_larger_ones(panel: Panel) -> bool:
-    """Whether scratch has room for more than what is known to be in a panel for tiles to fit in."""
-    return (
-        2 * math.prod(map(max, panel.least, (1 if is_symbolic(steps) else steps for steps in panel.steps)))
-        <= panel.size
-    )
 
 
 def _staged(group: Group, source_size: int, schedule: Schedule, writes_pads: bool) -> StagedLines | None:
@@ -257,43 +179,3 @@ def _fault(group: Group, source_size: int, schedule: Schedule) -> str:
     if source_sequence(box, tile, levels, schedule.lanes) <= SHORT_LINES * schedule.lanes:
         return "read short pieces of the source, far from each other"
     return ""
-
-
-def _panel_of(
-    group: Group,
-    source_size: int,
-    schedule: Schedule,
-    writes_pads: bool,
-    at_lines: bool,
-    region: int | None = None,
-) -> Panel | None:
-    """The panels of a group; None where there can be none."""
-    if not writes_pads and any(box.is_padded for box in group.boxes):
-        return None  # what is in the gaps of a run would be overwritten
-
-    return choose_panel(
-        group,
-        _scratch_tile(schedule),
-        source_size,
-        LINE_BYTES // schedule.lanes,
-        schedule.preferences.run_bytes,
-        schedule.preferences.row_bytes,
-        costs=schedule.processor.costs_of_panels(at_lines=at_lines),
-        threads=schedule.threads,
-        at_lines=at_lines,
-        region=region,
-    )
-
-
-def _scratch_tile(schedule: Schedule) -> ChooseTile:
-    """How a box is moved to scratch."""
-
-    def scratch_tile(box: Box, size: int) -> Tile | None:
-        short = with_short_extents(box, schedule)
-        lanes = schedule.register_lanes or schedule.lanes
-        counted = schedule.register_lanes if has_small_elements(schedule) else 0
-        chosen = partial(choose_tile, short, lanes, size, schedule.segment, register_lanes=counted)
-        tile = fastest_tile(short, schedule, chosen)
-        return None if tile is None or loose_pads(box, tile) else tile
-
-    return scratch_tile

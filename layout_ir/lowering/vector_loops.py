@@ -160,7 +160,7 @@ class _Emitter:
         guards = PanelGuards(self.builder, self.buffers, schedule, panel.group)
         emit_where(
             self.builder,
-            [*guards.panels_pay(panel), *guards.one_fits(panel, [part.of_step, *part.of_parts, part.in_step])],
+            [*guards.panels_pay(panel), *guards.one_fits(panel, part.for_steps.in_order)],
             lambda: self._panels_by_size(part, guards),
             lambda: replace(self, schedule=guards.left_to_tiles(panel))._by_tiles(part.group.boxes),
         )
@@ -174,7 +174,8 @@ class _Emitter:
             conditions = guards.fits(first) if others else []
             emit_where(self.builder, conditions, lambda: inside.by_panels(first), lambda: emit(others))
 
-        emit([panel for panel in (part.of_step, *part.of_parts, part.in_step, part.panel) if panel is not None])
+        assert part.panel is not None
+        emit([*part.for_steps.in_order, part.panel])
 
     def by_panels(self, panel: Panel | None) -> None:
         """Panels, if there are any."""

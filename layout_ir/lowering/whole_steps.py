@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_of_step import MOST_BYTES, group_of_steps
+from layout_ir.lowering.group_panels import step_panel
 from layout_ir.lowering.panel_guards import holds_shorter
-from layout_ir.lowering.parts import Part, step_panel
+from layout_ir.lowering.parts import Part
 from layout_ir.lowering.schedule import Schedule, of_shorter_tiles
 
 

@@ -9,6 +9,7 @@ import pytest
 from xdsl.ir.affine import AffineConstantExpr
 
 import layout_ir as li
+from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import DEFAULT_COSTS, PanelCosts, next_region, overhead
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_steps import Wanted, panel_of
@@ -70,6 +71,29 @@ def test_large_regions_are_for_panels_that_do_not_go_on_with_rows(
 
 
 @pytest.mark.parametrize(
+    "channels, size, dtype, row_bytes, expected",
+    [
+        (128, 15, "f32", 128, "a"),
+        (256, 15, "f16", 64, "a"),
+        (128, 15, "f32", 64, None),  # of wide elements single lines are no good pieces
+        (64, 19, "f32", 128, None),  # two pieces are no good ones either
+        (100, 15, "f32", 128, None),  # which end inside of lines
+        (128, 11, "f32", 128, None),  # small images are taken at once
+        (128, 19, "f32", 128, None),  # two of 185 KB are too large
+    ],
+)
+def test_pieces_of_whole_lines_are_asked_for_in_larger_regions(
+    channels: int, size: int, dtype: str, row_bytes: int, expected: str | None
+):
+    panel, width = images_to_planes((MANY, channels, size, size), dtype, Wanted(4096, row_bytes, carries=False))
+    costs = PanelCosts(region_bytes=28 << 10, kept_region_bytes=28 << 10, pieced_region_bytes=(76 << 10, 160 << 10))
+    found = next_region(panel, panel.walked, width, costs)
+    assert (None if found is None else panel.group.axes[found].name) == expected
+    others = replace(costs, pieced_region_bytes=(0, 0))
+    assert next_region(panel, panel.walked, width, others) is None
+
+
+@pytest.mark.parametrize(
     "source, destination, shape, dtype, wanted, expected",
     [
         ("NHWC", "NCHW", (MANY, 64, 15, 15), "f32", Wanted(320, 128, carries=True), 64 * 15 * 15 * 4),  # an image
@@ -120,6 +144,18 @@ def test_pieces_of_a_box_that_begins_inside_of_a_line_end_inside_of_lines(start:
     assert kept < gone if is_cheap else kept == gone
 
 
+@pytest.mark.parametrize(
+    "carries, kept_bytes, is_cheaper", [(True, 3 << 19, True), (False, 3 << 19, False), (True, 0, False)]
+)
+def test_ends_of_planes_cost_less_where_lines_are_carried_in_a_kept_part(
+    carries: bool, kept_bytes: int, is_cheaper: bool
+):
+    panel, width = images_to_planes((MANY, 96, 27, 27), "f32", Wanted(320, 128, carries=carries))
+    costs = (PanelCosts(end_bytes=900, kept_source_bytes=kept_bytes, kept_end_bytes=end) for end in (300, 900))
+    less, more = (overhead(panel, one, width, at_lines=True, threads=0) for one in costs)
+    assert less < more if is_cheaper else less == more
+
+
 def overheads(
     shape: tuple[int, ...], dtype: str, wanted: Wanted, *, threads: int = 0, start: int = 0
 ) -> tuple[float, float]:
@@ -128,11 +164,16 @@ def overheads(
 
     `start`: elements of the source in front of what they take.
     """
+    panel, width = images_to_planes(shape, dtype, wanted, start)
+    costs = (PanelCosts(kept_source_bytes=most) for most in (0, 3 << 19))
+    gone, kept = (overhead(panel, one, width, at_lines=True, threads=threads) for one in costs)
+    return gone, kept
+
+
+def images_to_planes(shape: tuple[int, ...], dtype: str, wanted: Wanted, start: int = 0) -> tuple[Panel, int]:
+    """Panels from NHWC to NCHW of a source that begins after so many elements, and the width of an element in bytes."""
     width = li.element_type(dtype).bytes
     left, right = (li.layout(name).index_map(shape, dtype) for name in ("NHWC", "NCHW"))
     (box,) = make_plan(left, right).boxes
     group = Group.of([replace(box, source_offset=AffineConstantExpr(start))])
-    panel = panel_of(group, [1] * group.shared, wanted, width)
-    costs = (PanelCosts(kept_source_bytes=most) for most in (0, 3 << 19))
-    gone, kept = (overhead(panel, one, width, at_lines=True, threads=threads) for one in costs)
-    return gone, kept
+    return panel_of(group, [1] * group.shared, wanted, width), width

@@ -70,16 +70,21 @@ def test_larger_blocks_go_in_pieces_unless_these_were_short(block: int, dtype: s
 
 
 @pytest.mark.parametrize(
-    "channels, dtype, pixels, is_taken",
+    "channels, dtype, pixels, is_taken, processor",
     [
-        (512, "i8", 1024, True),
-        (2048, "i8", 512, True),
-        (2048, "i8", 1024, False),  # so many rows that are so far apart have no places in a second level cache
-        (512, "f16", 1024, False),
+        (512, "i8", 1024, True, GRANITE_RAPIDS),
+        (2048, "i8", 512, True, GRANITE_RAPIDS),
+        (2048, "i8", 1024, False, GRANITE_RAPIDS),  # so many rows so far apart have no places in a second level cache
+        (512, "f16", 1024, False, GRANITE_RAPIDS),
+        (256, "i8", 2560, True, SAPPHIRE_RAPIDS),
+        (512, "f16", 1024, True, SAPPHIRE_RAPIDS),
+        (512, "f16", 2048, False, SAPPHIRE_RAPIDS),
     ],
 )
-def test_parts_of_bytes_take_a_line_of_each_row(channels: int, dtype: str, pixels: int, is_taken: bool) -> None:
-    text = c_text("NHWC", "NCHW", (None, channels, None, None), dtype)
+def test_parts_of_short_elements_take_a_line_of_each_row(
+    channels: int, dtype: str, pixels: int, is_taken: bool, processor: str
+) -> None:
+    text = c_text("NHWC", "NCHW", (None, channels, None, None), dtype, processor)
     lanes = 64 if dtype == "i8" else 32
     taking = "".join(function for function in text.split("\n}\n") if f"b_panel += {lanes})" in function)
     assert taking

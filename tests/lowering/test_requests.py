@@ -87,10 +87,12 @@ def watched_at(
 
 
 def watched(case: Reorder, behind_line: int, processor: str = ZEN_4) -> Watcher:
-    """What an interpreter saw of the kernel for a destination that counts as large."""
+    """What an interpreter saw of the kernel for a destination that counts as large, and begins at a line."""
     values, expected = source_and_expected(case, 0)
     watcher = Watcher(values.size, LINE_BYTES // values.itemsize, behind_line)
-    destination = np.zeros_like(expected)
+    memory = np.zeros(expected.nbytes + LINE_BYTES, np.uint8)
+    start = -memory.ctypes.data % LINE_BYTES
+    destination = memory[start : start + expected.nbytes].view(expected.dtype)
     module = lowered([case], 64, panels=True, stream_bytes=0, processor=processor)
     run_loops(module, "case_0", [values, destination], listeners=[watcher])
     assert np.array_equal(destination, expected)
@@ -128,7 +130,7 @@ def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(c
         (reorder("onednn:ab", "onednn:ba", (200, 736), "i8"), False),
         (reorder("onednn:abc", "onednn:cba", (200, 6, 192), "i8"), False),
         (reorder("onednn:abcd", "onednn:dcba", (150, 6, 3, 96), "i8"), False),
-        (reorder("onednn:abcd", "onednn:dcba", (70, 6, 3, 96), "f16"), False),
+        (reorder("onednn:abcd", "onednn:dcba", (35, 6, 3, 96), "f16"), False),
         # carried lines: the last panel has fewer steps than its tile, which begins in front of it
         (reorder("onednn:abcde", "onednn:edcba", (40, 5, 4, 3, 96), "f16"), True),
     ],
@@ -183,6 +185,8 @@ def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(
         (("NHWC", "NCHW"), 192, GRANITE_RAPIDS, False),  # 38 KB
         (("NHWC", "NCHW"), 512, GRANITE_RAPIDS, False),  # 100 KB, of which parts take rows of two lines
         (("NHWC", "NCHW"), 1024, GRANITE_RAPIDS, True),  # 200 KB
+        (("NHWC", "NCHW"), 1024, SAPPHIRE_RAPIDS, False),
+        (("NHWC", "NCHW"), 1280, SAPPHIRE_RAPIDS, True),  # 245 KB
         (("NHWC", "NCHW"), 512, ZEN_4, False),
         (("NCHW", "NHWC"), 512, GRANITE_RAPIDS, False),  # short rows of unknown length
         (("NCHW", "NHWC"), 1024, GRANITE_RAPIDS, True),  # which are not read in long pieces of all of them
