@@ -61,10 +61,10 @@ class Panel:
     Of a step that is too large for a cache, panels that take parts of it ask for the next part.
     """
 
-    kept: int | None = None
+    kept_step: int | None = None
     """
-    The axis of which a second level cache keeps one step of the source while panels take pieces of it, if only a kernel
-    that runs knows how large one is.
+    The axis of which a second level cache keeps one step of the source while panels take pieces of it. A kernel that
+    runs looks whether one is small enough; None where that is known, and for other panels.
     """
 
     @property

@@ -42,7 +42,7 @@ def choose_panel(
     threads: int = 0,
     at_lines: bool = True,
     region: int | None = None,
-    kept: int | None = None,
+    kept_step: int | None = None,
 ) -> Panel | None:
     """
     The panels of a group of boxes; None where its runs are too short to gain from them.
@@ -52,7 +52,7 @@ def choose_panel(
     `threads`: how many share the panels, which those between which lines are carried cannot be; 0: none do.
     `at_lines`: whether the destination begins at a line.
     `region`: an axis of whose steps a cache holds two, and of which the next one is asked for as a whole; None: open.
-    `kept`: one of which a second level cache keeps a step of the source that panels take in pieces; None: open.
+    `kept_step`: one of which a second level cache keeps a step of the source that panels take in pieces; None: open.
     """
     if not all(map(is_regular, group.boxes)):
         return None
@@ -67,7 +67,7 @@ def choose_panel(
         Wanted(run, row, carries, costs.evenly) for row, run, carries in itertools.product(rows, runs, (False, True))
     )
     panels = dict.fromkeys(
-        replace(panel_of(group, least, each, element_bytes), region=region, kept=kept) for each in wanted
+        replace(panel_of(group, least, each, element_bytes), region=region, kept_step=kept_step) for each in wanted
     )
     fitting = [
         panel

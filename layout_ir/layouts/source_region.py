@@ -68,6 +68,14 @@ def _grown(panel: Panel, walk: Sequence[int]) -> Iterator[list[int]]:
         yield taken
 
 
+def has_whole_steps(panel: Panel, outer: int) -> bool:
+    """Whether panels take steps of an axis one after the other, each of which is a part of the source without gaps."""
+    axes, walk = panel.group.main.axes, panel.walked
+    step = [1 if i == outer else axis.extent for i, axis in enumerate(axes)]
+    in_turn = panel.steps[outer] == 1 and outer in walk[:1]
+    return in_turn and _parts(axes, step, [axis.source_stride for axis in axes]) == 1
+
+
 def takes_parts(panel: Panel) -> bool:
     """Whether what a panel takes of the source has gaps."""
     axes = panel.group.main.axes

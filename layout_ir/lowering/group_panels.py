@@ -9,10 +9,11 @@ from functools import partial
 from layout_ir.layouts.cache_line import LINE_BYTES
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_choice import ChooseTile, choose_panel
+from layout_ir.layouts.panel_costs import takes_pieces_of_kept_part
 from layout_ir.layouts.panel_group import Group
 from layout_ir.layouts.panel_of_step import WHOLE_BYTES, most_bytes_of_step, panel_of_step, step_axis
 from layout_ir.layouts.plan import Box
-from layout_ir.layouts.source_region import takes_parts
+from layout_ir.layouts.source_region import has_whole_steps, takes_parts
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile, loose_pads
 from layout_ir.layouts.tiling import choose_tile
@@ -31,9 +32,9 @@ def panel_of_group(
     at_lines: bool,
     *,
     region: int | None = None,
-    kept: int | None = None,
+    kept_step: int | None = None,
 ) -> Panel | None:
-    """The panels of a group; None where there can be none. `region`, `kept`: as in `choose_panel`."""
+    """The panels of a group; None where there can be none. `region`, `kept_step`: as in `choose_panel`."""
     if not writes_pads and any(box.is_padded for box in group.boxes):
         return None  # what is in the gaps of a run would be overwritten
     return choose_panel(
@@ -47,7 +48,7 @@ def panel_of_group(
         threads=schedule.threads,
         at_lines=at_lines,
         region=region,
-        kept=kept,
+        kept_step=kept_step,
     )
 
 
@@ -114,13 +115,17 @@ def panels_of_steps(group: Group, source_size: int, schedule: Schedule, usual: P
 
 
 def _of_pieces(group: Group, source_size: int, schedule: Schedule, outer: int) -> Panel | None:
-    """Panels that take pieces of one step of the source after the other, if those are best where a cache keeps it."""
-    if not schedule.processor.costs_of_panels(at_lines=True).kept_source_bytes:
+    """
+    Panels that take pieces of one step of the source after the other, carrying lines, if those are best where a second
+    level cache keeps it. None where threads share steps, which have caches of their own.
+    """
+    costs, width = schedule.processor.costs_of_panels(at_lines=True), LINE_BYTES // schedule.lanes
+    if schedule.threads or not costs.kept_source_bytes:
         return None
-    panel = panel_of_group(group, source_size, schedule, writes_pads=True, at_lines=True, kept=outer)
-    if panel is None or panel.carried is None or panel.carried == outer or not takes_parts(panel):
+    panel = panel_of_group(group, source_size, schedule, writes_pads=True, at_lines=True, kept_step=outer)
+    if panel is None or panel.carried in (None, outer) or not has_whole_steps(panel, outer):
         return None
-    return None if panel.divided(schedule.threads) else panel
+    return panel if takes_pieces_of_kept_part(panel, costs, width, threads=0) else None
 
 
 def step_panel(

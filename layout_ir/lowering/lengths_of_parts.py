@@ -58,10 +58,10 @@ def _most_of_blocks(group: Group, inside: Sequence[int], schedule: Schedule) -> 
 
 def _most_of_lines(group: Group, inside: list[int], schedule: Schedule) -> int:
     """Size of the largest panel that takes a line of each row: as many lines as a second level cache keeps, at most."""
-    processor = schedule.processor
-    most = {1: processor.byte_part_bytes, 2: processor.half_part_bytes}.get(LINE_BYTES // schedule.lanes, 0)
+    width = LINE_BYTES // schedule.lanes
+    most = {1: schedule.processor.byte_part_bytes, 2: schedule.processor.half_part_bytes}.get(width, 0)
     apart = [group.axes[i].source_stride for i in inside[:-1]]
     if any(map(is_symbolic, apart)):
         return SHORT_PART_BYTES
-    kept = places_apart(math.gcd(*apart), SETS_BYTES, PLACES_OF_SET) * LINE_BYTES
+    kept = places_apart(math.gcd(*apart), SETS_BYTES // width, PLACES_OF_SET) * LINE_BYTES
     return max(SHORT_PART_BYTES, min(most, kept))

@@ -34,14 +34,6 @@ from layout_ir.lowering.tile_choice import tile_of
 from layout_ir.lowering.tile_guards import are_as_long, is_as_large
 from layout_ir.lowering.whole_units import line_products, rest_of_division
 
-KEPT_ROW_BYTES = 1200
-"""
-Length of the rows of the destination from which on steps of unknown size that a cache keeps are taken in pieces.
-
-On Emerald Rapids 64 to 512 channels become planes of 1250 to 3136 bytes 1.07 times as fast so in the mean, in f16 and
-f32, 0.93 to 1.32 times, and of 720 to 900 bytes 0.6 to 1.0 times.
-"""
-
 SHARES = 100
 """Parts of a cell in which kernels, which compute with whole numbers, compare how much is moved again."""
 
@@ -143,13 +135,13 @@ class PanelGuards:
 
     def fits(self, panel: Panel) -> list[SSAValue]:
         """
-        Whether tiles fit into the extents, and a step that is asked for as a whole into a cache.
+        Whether tiles fit into the extents, and a step that is asked for as a whole, or kept, into a cache.
 
         Or parts of a larger one take its short rows; what they ask for is the next part then.
         """
         conditions = are_as_long(self.builder, _least_extents(panel, self._width))
-        if panel.kept is not None:
-            return [*conditions, *self._are_kept(panel, panel.kept)]
+        if panel.kept_step is not None:
+            return [*conditions, *self._is_step_kept(panel, panel.kept_step)]
         if panel.region is None:
             return conditions
         is_unknown = any(map(is_symbolic, (*panel.steps, self.group.stretch)))
@@ -167,16 +159,15 @@ class PanelGuards:
             is_kept += self._reads_short_rows()
         return [*conditions, self.builder.any_holds(is_kept)]
 
-    def _are_kept(self, panel: Panel, outer: int) -> list[SSAValue]:
-        """Whether a second level cache keeps a step of which panels take whole lines, and rows are long enough."""
+    def _is_step_kept(self, panel: Panel, outer: int) -> list[SSAValue]:
+        """Whether both sides begin at lines, a second level cache keeps a step, and rows are long enough for pieces."""
         assert panel.carried is not None
-        stretch = panel.group.axes[panel.carried].destination_stride
-        rows = stretch * panel.group.axes[panel.carried].extent
-        most = self.schedule.processor.costs_of_panels(at_lines=True).kept_source_bytes // self._width
-        sides = self.buffers.source, self.buffers.destination
+        axis, processor = panel.group.axes[panel.carried], self.schedule.processor
+        most = processor.costs_of_panels(at_lines=True).kept_source_bytes // self._width
+        row, least = axis.destination_stride * axis.extent, processor.kept_row_bytes // self._width
         return [
-            *(begins_at_line(self.builder, side) for side in sides),
-            *are_as_long(self.builder, [(rows, KEPT_ROW_BYTES // self._width)]),
+            *(begins_at_line(self.builder, side) for side in (self.buffers.source, self.buffers.destination)),
+            self.builder.compare(self.builder.constant(row), "uge", self.builder.constant(least)),
             self._is_at_most(step_length(self.group, outer), most),
         ]
 

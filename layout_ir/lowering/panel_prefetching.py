@@ -100,10 +100,14 @@ class PanelPrefetching:
 
     @property
     def _is_read_upwards(self) -> bool:
-        """Whether the source of a panel has a known shape, or is kept, and no axis of it goes backwards."""
+        """
+        Whether no axis of a panel's source goes backwards, and its shape is known, or it takes pieces of a kept step.
+
+        Where the last of these begins is reckoned from sizes; behind the end lines are asked for, and never read.
+        """
         axes = self.panel.group.boxes[self.position].axes
         is_known = not any(is_symbolic(axis.extent) or is_symbolic(axis.source_stride) for axis in axes)
-        return (is_known or self.panel.kept is not None) and all(axis.source_stride >= 0 for axis in axes)
+        return (is_known or self.panel.kept_step is not None) and all(axis.source_stride >= 0 for axis in axes)
 
     def _step_ahead(self, region: int) -> LoopLevel:
         """

@@ -110,6 +110,14 @@ class StepModel:
     on other processors.
     """
 
+    kept_row_bytes: int = 1200
+    """
+    Length of the rows of the destination from which on steps that a second level cache keeps are taken in pieces.
+
+    On Emerald Rapids 64 to 512 channels become planes of 1250 to 3136 bytes 1.07 times as fast so in the mean, in f16
+    and f32, 0.93 to 1.32 times, and of 720 to 900 bytes 0.6 to 1.0 times; bytes to planes of 1155 and 3135 1.05 times.
+    """
+
     together_bytes: int = 32 << 10
     """
     Size of the largest step that several parts fill as one panel: a first level cache holds it with its source.

@@ -166,7 +166,7 @@ class _Emitter:
         )
 
     def _panels_by_size(self, part: Part, guards: PanelGuards) -> None:
-        """Panels of whole steps or within them where these are small, or others."""
+        """Panels of steps, of pieces or parts of them where these are small enough, or others."""
         inside = replace(self, schedule=inside_of_lines(self.schedule))
 
         def emit(panels: Sequence[Panel]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from fenced_memory import FencedMemory
 from sized_runs import check_run, noise
@@ -12,7 +14,6 @@ from varied_reorders import all_streamed
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.panel_guards import KEPT_ROW_BYTES
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, MODELS, SAPPHIRE_RAPIDS
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import compile_functions, lower_to_c
@@ -29,9 +30,28 @@ SIZES = (
 )
 
 
-def c_text(channels: int, dtype: str, processor: str = SAPPHIRE_RAPIDS, *, threads: bool = False) -> str:
-    module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (None, channels, None, None), dtype)
+KEPT = MODELS[SAPPHIRE_RAPIDS]
+
+Shape = tuple[int | None, ...]
+
+
+def c_text(
+    shape: Shape,
+    dtype: str,
+    pair: tuple[str, str] = ("NHWC", "NCHW"),
+    processor: str = SAPPHIRE_RAPIDS,
+    *,
+    threads: bool = False,
+) -> str:
+    module = reorder_module(*map(li.layout, pair), shape, dtype)
     return lower_to_c(module, Target(64, panels=True, processor=processor, threads=threads))[1]
+
+
+def takes_pieces(text: str, dtype: str) -> bool:
+    """Whether a kernel looks how large a step is, and how long the rows that it becomes are."""
+    width = li.element_type(dtype).bytes
+    limits = KEPT.panel_costs.kept_source_bytes // width, KEPT.kept_row_bytes // width
+    return f"<= {limits[0]})" in text and f">= {limits[1]} &&" in text
 
 
 @pytest.mark.usefixtures("quick_compiler")
@@ -42,35 +62,56 @@ def test_pieces_give_what_numpy_does(channels: int, dtype: str, monkeypatch: pyt
     with all_streamed():
         (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64, panels=True)
     assert isinstance(kernel, SizedKernel)
+    assert takes_pieces(kernel.source, dtype)
     fenced = FencedMemory(1 << 22)
     for sizes in SIZES:
         n, h, w = sizes
         values = noise(li.layout("NHWC"), (n, channels, h, w), dtype)
         expected = np.ascontiguousarray(values.reshape(n, h, w, channels).transpose(0, 3, 1, 2)).reshape(-1)
         for behind_line in (0, 16):
-            for at_end in (False, True):
-                what = (channels, dtype, sizes, behind_line)
-                check_run(kernel, sizes, values, expected, fenced, at_end=at_end, what=what, behind_line=behind_line)
+            what = (channels, dtype, sizes, behind_line)
+            check_run(kernel, sizes, values, expected, fenced, at_end=True, what=what, behind_line=behind_line)
+            source, result = (at_line(values, behind_line), at_line(np.zeros_like(expected), 0))
+            kernel(source, result, sizes=sizes)
+            assert np.array_equal(result.view(np.uint8), expected.view(np.uint8)), what
+
+
+def at_line(values: npt.NDArray[Any], behind: int) -> npt.NDArray[Any]:
+    """The same so many bytes behind a line of the cache."""
+    memory = np.zeros(values.nbytes + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + behind
+    result = memory[start : start + values.nbytes].view(values.dtype)
+    result[:] = values
+    return result
 
 
 @pytest.mark.parametrize(
-    "channels, dtype, processor, threads, is_taken",
+    "shape, dtype, processor, threads, is_taken",
     [
-        (64, "f32", SAPPHIRE_RAPIDS, False, True),
-        (512, "f16", SAPPHIRE_RAPIDS, False, True),
-        (256, "i8", SAPPHIRE_RAPIDS, False, True),
-        (32, "f32", SAPPHIRE_RAPIDS, False, False),  # whose rows are taken at once
-        (100, "f32", SAPPHIRE_RAPIDS, False, False),  # which begin inside of lines
-        (64, "f32", SAPPHIRE_RAPIDS, True, False),  # threads share the pieces of an image
-        (64, "f32", GRANITE_RAPIDS, False, False),
+        ((None, 64, None, None), "f32", SAPPHIRE_RAPIDS, False, True),
+        ((None, 512, None, None), "f16", SAPPHIRE_RAPIDS, False, True),
+        ((None, 256, None, None), "i8", SAPPHIRE_RAPIDS, False, True),
+        ((None, 32, None, None), "f32", SAPPHIRE_RAPIDS, False, False),  # whose rows are taken at once
+        ((None, 100, None, None), "f32", SAPPHIRE_RAPIDS, False, False),  # which begin inside of lines
+        ((1, 64, None, None), "f32", SAPPHIRE_RAPIDS, False, False),  # all planes are one part of the source
+        ((None, 64, None, None), "f32", SAPPHIRE_RAPIDS, True, False),  # threads share the pieces of an image
+        ((None, 64, None, None), "f32", GRANITE_RAPIDS, False, False),
     ],
 )
 def test_pieces_are_of_whole_lines_for_one_thread(
-    channels: int, dtype: str, processor: str, threads: bool, is_taken: bool
+    shape: Shape, dtype: str, processor: str, threads: bool, is_taken: bool
 ) -> None:
-    width = li.element_type(dtype).bytes
-    text = c_text(channels, dtype, processor, threads=threads)
-    assert (f"h_w >= {KEPT_ROW_BYTES // width}" in text) == is_taken
+    text = c_text(shape, dtype, processor=processor, threads=threads)
+    assert takes_pieces(text, dtype) == is_taken
+
+
+@pytest.mark.parametrize(
+    "pair, shape",
+    [(("onednn:ab", "onednn:ba"), (None, 64)), (("NCHW", "NHWC"), (None, 20, None, None))],
+)
+def test_other_steps_are_not_kept(pair: tuple[str, str], shape: Shape) -> None:
+    """A column of a matrix is no part without gaps of it, and rows of unknown length are no whole lines."""
+    assert not takes_pieces(c_text(shape, "f32", pair), "f32")
 
 
 @pytest.mark.parametrize("channels, dtype, asks", [(128, "f16", True), (256, "i8", True), (128, "f32", False)])
@@ -78,6 +119,6 @@ def test_pieces_ask_in_the_order_of_all_loops(
     channels: int, dtype: str, asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tiles of fewer rows do not."""
-    text = c_text(channels, dtype)
-    monkeypatch.setitem(MODELS, SAPPHIRE_RAPIDS, replace(MODELS[SAPPHIRE_RAPIDS], asks_in_order=False))
-    assert (c_text(channels, dtype) != text) == asks
+    text = c_text((None, channels, None, None), dtype)
+    monkeypatch.setitem(MODELS, SAPPHIRE_RAPIDS, replace(KEPT, asks_in_order=False))
+    assert (c_text((None, channels, None, None), dtype) != text) == asks

@@ -97,3 +97,14 @@ def test_panels_at_lines_take_small_pieces_of_what_a_cache_of_sapphire_rapids_ke
     assert scratch_bytes(case, SAPPHIRE_RAPIDS) <= 30_000
     assert scratch_bytes(case, SAPPHIRE_RAPIDS, at_line=False) > 100_000, "expected pieces for no other start"
     assert scratch_bytes(case, GRANITE_RAPIDS) > 100_000
+
+
+@pytest.mark.parametrize("channels", [128, 160])
+def test_pieces_of_images_are_asked_for_an_image_ahead_on_sapphire_rapids(channels: int) -> None:
+    """Images of 115 and 144 KB, of which panels take two lines of each pixel."""
+    case = reorder("NHWC", "NCHW", (300, channels, 15, 15), "f32")
+    assert scratch_bytes(case, SAPPHIRE_RAPIDS) <= 30_000
+    for processor, is_ahead in ((SAPPHIRE_RAPIDS, True), (GRANITE_RAPIDS, False)):
+        loads = [op for op in panel_loops(case, processor) if isinstance(op, vector.LoadOp)]
+        ahead = [op.attributes["prefetch"].value.data for op in loads if "prefetch" in op.attributes]
+        assert (channels * 15 * 15 in ahead) == is_ahead

@@ -79,6 +79,8 @@ def test_larger_blocks_go_in_pieces_unless_these_were_short(block: int, dtype: s
         (256, "i8", 2560, True, SAPPHIRE_RAPIDS),
         (512, "f16", 1024, True, SAPPHIRE_RAPIDS),
         (512, "f16", 2048, False, SAPPHIRE_RAPIDS),
+        (2048, "f16", 256, True, SAPPHIRE_RAPIDS),
+        (2048, "f16", 512, False, SAPPHIRE_RAPIDS),  # which have half the places of as many bytes
     ],
 )
 def test_parts_of_short_elements_take_a_line_of_each_row(

@@ -130,6 +130,7 @@ def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(c
         (reorder("onednn:ab", "onednn:ba", (200, 736), "i8"), False),
         (reorder("onednn:abc", "onednn:cba", (200, 6, 192), "i8"), False),
         (reorder("onednn:abcd", "onednn:dcba", (150, 6, 3, 96), "i8"), False),
+        # of twice as many panels take pieces that a cache keeps, which carry lines
         (reorder("onednn:abcd", "onednn:dcba", (35, 6, 3, 96), "f16"), False),
         # carried lines: the last panel has fewer steps than its tile, which begins in front of it
         (reorder("onednn:abcde", "onednn:edcba", (40, 5, 4, 3, 96), "f16"), True),

@@ -18,7 +18,7 @@ from layout_ir.layouts import panel_choice, panel_of_step, panel_steps
 from layout_ir.layouts.element_type import element_type
 from layout_ir.layouts.panel import Panel
 from layout_ir.layouts.panel_costs import PanelCosts, overhead
-from layout_ir.lowering import group_panels, lengths_of_parts, panel_guards, whole_steps
+from layout_ir.lowering import group_panels, lengths_of_parts, whole_steps
 from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, ZEN_3, ZEN_4
 
 
@@ -166,12 +166,11 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
             patch.setattr(module, "MOST_BYTES", whole)
         largest_whole = 512 if parts else whole
         patch.setattr(group_panels, "WHOLE_BYTES", largest_whole)
-        patch.setattr(panel_guards, "KEPT_ROW_BYTES", 128)
         for name, model in MODELS.items():
             costs = replace(model.panel_costs, kept_region_bytes=regions)
             steps = replace(model, panel_costs=costs, small_step_bytes=whole, together_bytes=whole)
             steps = replace(steps, whole_step_bytes=largest_whole, largest_step_bytes=whole)
-            steps = replace(steps, byte_part_bytes=whole, half_part_bytes=whole)
+            steps = replace(steps, byte_part_bytes=whole, half_part_bytes=whole, kept_row_bytes=128)
             row, block = (128, whole) if parts else (256, 0)
             patch.setitem(MODELS, name, replace(steps, long_row_bytes=row, block_part_bytes=block))
         yield
