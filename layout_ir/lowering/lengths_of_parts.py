@@ -51,8 +51,11 @@ def _most_of_rows(rows: Sequence[int], schedule: Schedule) -> int:
 
 
 def _most_of_blocks(group: Group, inside: Sequence[int], schedule: Schedule) -> int:
-    """Size of the largest panel of blocks, or of one block that becomes rows."""
-    rows, most = _rows_apart(group, inside[:-1]), schedule.processor.block_part_bytes
+    """Size of the largest panel of blocks that lie side by side in the source, or of one block that becomes rows."""
+    processor, rows = schedule.processor, _rows_apart(group, inside[:-1])
+    if not is_symbolic(group.axes[inside[-1]].source_stride):
+        return processor.side_by_side_bytes
+    most = processor.block_part_bytes
     return min(most, _most_of_rows(rows, schedule)) if rows else most
 
 

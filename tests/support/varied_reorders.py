@@ -172,7 +172,9 @@ def steps_up_to(whole: int, regions: int, *, parts: bool = False) -> Generator[N
             steps = replace(steps, whole_step_bytes=largest_whole, largest_step_bytes=whole)
             steps = replace(steps, byte_part_bytes=whole, half_part_bytes=whole, kept_row_bytes=128)
             row, block = (128, whole) if parts else (256, 0)
-            patch.setitem(MODELS, name, replace(steps, long_row_bytes=row, block_part_bytes=block))
+            patch.setitem(
+                MODELS, name, replace(steps, long_row_bytes=row, block_part_bytes=block, side_by_side_bytes=block)
+            )
         yield
 
 
