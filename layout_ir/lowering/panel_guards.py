@@ -99,9 +99,9 @@ class PanelGuards:
         medium = is_as_large(self.builder, self.buffers, self.schedule.stream_bytes)
         return [self.builder.any_holds([large, *(self.builder.all_hold([medium, row]) for row in far)])]
 
-    def one_fits(self, panel: Panel, others: Sequence[Panel | None]) -> list[SSAValue]:
+    def one_fits(self, panel: Panel, others: Sequence[Panel]) -> list[SSAValue]:
         """Whether a kernel can take one of some panels; `others` need smaller extents where they differ at all."""
-        every = [self.fits(panel), *(self.fits(other) for other in others if other and self._needs_less(other, panel))]
+        every = [self.fits(panel), *(self.fits(other) for other in others if self._needs_less(other, panel))]
         if not all(every):
             return []
         return [self.builder.any_holds([self.builder.all_hold(conditions) for conditions in every])]

@@ -72,8 +72,8 @@ planes, and from blocks of 16 x 16, goes through scratch of 12 to 60 KB instead 
 copies and others, which this changes, are 1.07 to 1.13 times as fast in the mean of a run, 0.84 to 1.55 times (one was
 at 0.63 once); with two threads 62 are 1.03 times, 0.80 to 1.44. Where rows of the source are cut inside of lines, or
 into lines one by one, they would be 0.73 to 0.95 times as fast; so would most for a source inside of a line.
-Where lines are carried, planes that end inside of them cost less than anywhere else: 18 of 119 others, which that
-changes, are 1.08 times as fast in the mean, 0.89 to 1.19 times. Smaller images, of 76 to 160 KB, are taken in pieces
+Where lines are carried, planes that end inside of them cost less than anywhere else: 15 of 119 others, which that
+changes, are 1.09 times as fast in the mean, 0.89 to 1.19 times. Smaller images, of 76 to 160 KB, are taken in pieces
 that are asked for an image ahead: 30 of 249, which that changes, are 1.13 times as fast in the mean, 1.00 to 1.43. Of
 images up to 200 KB some would be 0.88 to 0.95 times as fast, of wide elements in two pieces 0.65 to 0.86 times.
 """

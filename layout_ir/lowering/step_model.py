@@ -61,8 +61,8 @@ class StepModel:
     Size of the largest panel of one block of channels, or of some, where steps of unknown size are larger; 0: no such.
 
     On Emerald Rapids blocks of 8 to 32 channels become planes 1.0 to 1.6 times as fast so, in f16 and i8: up to 64 KB
-    for each, which is better than up to 16 KB. Other copies from and to blocks are as fast, but with less than a line
-    of each row of the source, as of 64 channels in i8, 0.6 times, so that there are none of these.
+    for each, which is better than up to 16 KB. With less than a line of each row of the source, as of 64 channels in
+    i8 to blocks, copies are 0.6 times as fast, so that there are none of these.
     """
 
     side_by_side_bytes: int = LONG_PART_BYTES
@@ -70,7 +70,7 @@ class StepModel:
     The same for blocks of channels that lie side by side in the source; 0: no such.
 
     On Emerald Rapids NHWC to blocks of 8 to 32 channels, of 15 x 15 and 27 x 27 in f16 and i8, is 1.4 to 1.7 times as
-    fast by panels of all channels of a few pixels, which go on along the source, and of smaller planes as fast.
+    fast by panels of all channels of a few pixels, which go on along the source, or as fast; of smaller planes as fast.
     """
 
     block_part_lines: int = 1
@@ -88,15 +88,15 @@ class StepModel:
     On Granite Rapids 192 to 1536 channels of 14 x 14 to 28 x 28 become planes 1.17 times as fast so in the mean, 0.9 to
     1.5 times, up to 64 KB; halves and floats 0.92 times, 0.56 to 1.3. On Emerald Rapids 192 to 1024 channels of 23 x 23
     to 31 x 33 become planes 1.33 times as fast up to 160 KB, in the mean of 20 copies, 1.1 to 1.6 times; smaller planes
-    1.07 times, 0.83 to 1.35.
+    1.07 times, 0.86 to 1.34.
     """
 
     half_part_bytes: int = SHORT_PART_BYTES
     """
     The same for elements of two bytes.
 
-    On Emerald Rapids 96 to 1024 channels of 7 x 7 to 23 x 25 become planes 1.04 times as fast so up to 64 KB, in the
-    mean of 35 copies, 0.86 to 1.39 times; up to 16 KB as fast.
+    On Emerald Rapids 96 to 512 channels of 7 x 7 to 23 x 25 become planes 1.04 times as fast so up to 64 KB, in the
+    mean of 28 copies, 0.86 to 1.39 times; up to 16 KB as fast.
     """
 
     step_ahead_bytes: int | None = None
@@ -122,8 +122,9 @@ class StepModel:
     """
     Length of the rows of the destination from which on steps that a second level cache keeps are taken in pieces.
 
-    On Emerald Rapids 64 to 512 channels become planes of 1250 to 3136 bytes 1.07 times as fast so in the mean, in f16
-    and f32, 0.93 to 1.32 times, and of 720 to 900 bytes 0.6 to 1.0 times; bytes to planes of 1155 and 3135 1.05 times.
+    On Emerald Rapids 64 to 512 channels become planes of 1250 bytes and more 1.09 times as fast so, in the mean of 37
+    copies in f16 and f32, 0.97 to 1.33 times, and of 720 to 900 bytes 0.69 to 1.1 times; bytes become planes of 1155
+    and 3135 bytes 1.06 times as fast.
     """
 
     together_bytes: int = 32 << 10

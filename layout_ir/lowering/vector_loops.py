@@ -161,21 +161,21 @@ class _Emitter:
         emit_where(
             self.builder,
             [*guards.panels_pay(panel), *guards.one_fits(panel, part.for_steps.in_order)],
-            lambda: self._panels_by_size(part, guards),
+            lambda: self._panels_by_size([*part.for_steps.in_order, panel], guards),
             lambda: replace(self, schedule=guards.left_to_tiles(panel))._by_tiles(part.group.boxes),
         )
 
-    def _panels_by_size(self, part: Part, guards: PanelGuards) -> None:
-        """Panels of steps, of pieces or parts of them where these are small enough, or others."""
+    def _panels_by_size(self, panels: Sequence[Panel], guards: PanelGuards) -> None:
+        """The first panels that fit: of steps, of pieces or parts of them where these are small enough, or the last."""
         inside = replace(self, schedule=inside_of_lines(self.schedule))
-
-        def emit(panels: Sequence[Panel]) -> None:
-            first, *others = panels
-            conditions = guards.fits(first) if others else []
-            emit_where(self.builder, conditions, lambda: inside.by_panels(first), lambda: emit(others))
-
-        assert part.panel is not None
-        emit([*part.for_steps.in_order, part.panel])
+        first, *others = panels
+        conditions = guards.fits(first) if others else []
+        emit_where(
+            self.builder,
+            conditions,
+            lambda: inside.by_panels(first),
+            lambda: self._panels_by_size(others, guards),
+        )
 
     def by_panels(self, panel: Panel | None) -> None:
         """Panels, if there are any."""

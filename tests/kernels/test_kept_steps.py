@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from fenced_memory import FencedMemory
 from sized_runs import check_run, noise
-from varied_reorders import all_streamed
+from varied_reorders import all_streamed, placed
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
@@ -28,7 +26,6 @@ SIZES = (
     (1, 92, 91),  # images of which a cache keeps too little
     (4, 1, 1),
 )
-
 
 KEPT = MODELS[SAPPHIRE_RAPIDS]
 
@@ -48,10 +45,14 @@ def c_text(
 
 
 def takes_pieces(text: str, dtype: str) -> bool:
-    """Whether a kernel looks how large a step is, and how long the rows that it becomes are."""
+    """Whether a kernel looks how large a step is, how long the rows that it becomes are, and where both sides begin."""
     width = li.element_type(dtype).bytes
     limits = KEPT.panel_costs.kept_source_bytes // width, KEPT.kept_row_bytes // width
-    return f"<= {limits[0]})" in text and f">= {limits[1]} &&" in text
+    sides = (f"(int64_t)(uintptr_t){side} % 64 == 0" for side in ("source", "destination"))
+    choice = text.partition("\nvoid reorder(")[2]
+    seen = [words in choice for words in (f"<= {limits[0]})", f">= {limits[1]} &&", " && ".join(sides))]
+    assert len(set(seen)) == 1, "expected all conditions or none"
+    return all(seen)
 
 
 @pytest.mark.usefixtures("quick_compiler")
@@ -71,18 +72,11 @@ def test_pieces_give_what_numpy_does(channels: int, dtype: str, monkeypatch: pyt
         for behind_line in (0, 16):
             what = (channels, dtype, sizes, behind_line)
             check_run(kernel, sizes, values, expected, fenced, at_end=True, what=what, behind_line=behind_line)
-            source, result = (at_line(values, behind_line), at_line(np.zeros_like(expected), 0))
+            source = placed(values.size, values, behind_line // values.itemsize)
+            source[:] = values
+            result = placed(expected.size, expected, 0)
             kernel(source, result, sizes=sizes)
             assert np.array_equal(result.view(np.uint8), expected.view(np.uint8)), what
-
-
-def at_line(values: npt.NDArray[Any], behind: int) -> npt.NDArray[Any]:
-    """The same so many bytes behind a line of the cache."""
-    memory = np.zeros(values.nbytes + 128, np.uint8)
-    start = -memory.ctypes.data % 64 + behind
-    result = memory[start : start + values.nbytes].view(values.dtype)
-    result[:] = values
-    return result
 
 
 @pytest.mark.parametrize(

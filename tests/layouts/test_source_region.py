@@ -18,6 +18,8 @@ from layout_ir.layouts.source_region import LEAST_BYTES, LEAST_REGIONS, pieced_p
 
 MANY, FEW = 9, LEAST_REGIONS - 1
 
+PLANES = "NHWC", "NCHW"
+
 
 @pytest.mark.parametrize(
     "source, destination, shape, dtype, expected",
@@ -36,16 +38,12 @@ MANY, FEW = 9, LEAST_REGIONS - 1
     ],
 )
 def test_axis(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str | None):
-    width = li.element_type(dtype).bytes
-    left, right = (li.layout(name).index_map(shape, dtype) for name in (source, destination))
-    (box,) = make_plan(left, right).boxes
-    group = Group.of([box])
-    panel = panel_of(group, [1] * group.shared, Wanted(4096, 128, carries=False), width)
+    panel, width = panel_between((source, destination), shape, dtype, Wanted(4096, 128, carries=False))
     found = region_axis(panel, panel.walked, width, DEFAULT_COSTS.region_bytes)
     assert (None if found is None else panel.group.axes[found].name) == expected
     if found is not None:
         inside = panel.walked[panel.walked.index(found) + 1 :]
-        taken = [axis.extent if i in inside else panel.steps[i] for i, axis in enumerate(group.axes)]
+        taken = [axis.extent if i in inside else panel.steps[i] for i, axis in enumerate(panel.group.axes)]
         assert LEAST_BYTES <= math.prod(taken) * width <= DEFAULT_COSTS.region_bytes
 
 
@@ -62,9 +60,7 @@ def test_axis(source: str, destination: str, shape: tuple[int, ...], dtype: str,
 def test_large_regions_are_for_panels_that_do_not_go_on_with_rows(
     shape: tuple[int, ...], row_bytes: int, expected: str | None
 ):
-    left, right = (li.layout(name).index_map(shape, "i8") for name in ("onednn:abc", "onednn:acb"))
-    (box,) = make_plan(left, right).boxes
-    panel = panel_of(Group.of([box]), [1] * 3, Wanted(256, row_bytes, carries=False), 1)
+    panel, _ = panel_between(("onednn:abc", "onednn:acb"), shape, "i8", Wanted(256, row_bytes, carries=False))
     costs = PanelCosts(near_bytes=40 << 10, kept_region_bytes=40_000, region_bytes=80_000)
     found = next_region(panel, panel.walked, 1, costs)
     assert (None if found is None else panel.group.axes[found].name) == expected
@@ -85,7 +81,7 @@ def test_large_regions_are_for_panels_that_do_not_go_on_with_rows(
 def test_pieces_of_whole_lines_are_asked_for_in_larger_regions(
     channels: int, size: int, dtype: str, row_bytes: int, expected: str | None
 ):
-    panel, width = images_to_planes((MANY, channels, size, size), dtype, Wanted(4096, row_bytes, carries=False))
+    panel, width = panel_between(PLANES, (MANY, channels, size, size), dtype, Wanted(4096, row_bytes, carries=False))
     costs = PanelCosts(region_bytes=28 << 10, kept_region_bytes=28 << 10, pieced_region_bytes=(76 << 10, 160 << 10))
     found = next_region(panel, panel.walked, width, costs)
     assert (None if found is None else panel.group.axes[found].name) == expected
@@ -106,11 +102,7 @@ def test_pieces_of_whole_lines_are_asked_for_in_larger_regions(
 def test_parts_of_which_panels_take_pieces(
     source: str, destination: str, shape: tuple[int, ...], dtype: str, wanted: Wanted, expected: int | None
 ):
-    width = li.element_type(dtype).bytes
-    left, right = (li.layout(name).index_map(shape, dtype) for name in (source, destination))
-    (box,) = make_plan(left, right).boxes
-    group = Group.of([box])
-    panel = panel_of(group, [1] * group.shared, wanted, width)
+    panel, width = panel_between((source, destination), shape, dtype, wanted)
     assert pieced_part_bytes(panel, panel.walked, width) == expected
 
 
@@ -150,7 +142,7 @@ def test_pieces_of_a_box_that_begins_inside_of_a_line_end_inside_of_lines(start:
 def test_ends_of_planes_cost_less_where_lines_are_carried_in_a_kept_part(
     carries: bool, kept_bytes: int, is_cheaper: bool
 ):
-    panel, width = images_to_planes((MANY, 96, 27, 27), "f32", Wanted(320, 128, carries=carries))
+    panel, width = panel_between(PLANES, (MANY, 96, 27, 27), "f32", Wanted(320, 128, carries=carries))
     costs = (PanelCosts(end_bytes=900, kept_source_bytes=kept_bytes, kept_end_bytes=end) for end in (300, 900))
     less, more = (overhead(panel, one, width, at_lines=True, threads=0) for one in costs)
     assert less < more if is_cheaper else less == more
@@ -164,16 +156,18 @@ def overheads(
 
     `start`: elements of the source in front of what they take.
     """
-    panel, width = images_to_planes(shape, dtype, wanted, start)
+    panel, width = panel_between(PLANES, shape, dtype, wanted, start)
     costs = (PanelCosts(kept_source_bytes=most) for most in (0, 3 << 19))
     gone, kept = (overhead(panel, one, width, at_lines=True, threads=threads) for one in costs)
     return gone, kept
 
 
-def images_to_planes(shape: tuple[int, ...], dtype: str, wanted: Wanted, start: int = 0) -> tuple[Panel, int]:
-    """Panels from NHWC to NCHW of a source that begins after so many elements, and the width of an element in bytes."""
+def panel_between(
+    names: tuple[str, str], shape: tuple[int, ...], dtype: str, wanted: Wanted, start: int = 0
+) -> tuple[Panel, int]:
+    """Panels of a copy whose source begins after so many elements, and the width of an element in bytes."""
     width = li.element_type(dtype).bytes
-    left, right = (li.layout(name).index_map(shape, dtype) for name in ("NHWC", "NCHW"))
+    left, right = (li.layout(name).index_map(shape, dtype) for name in names)
     (box,) = make_plan(left, right).boxes
     group = Group.of([replace(box, source_offset=AffineConstantExpr(start))])
     return panel_of(group, [1] * group.shared, wanted, width), width

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reorder_batch import Reorder, lowered
 from row_reorders import ROWS
-from varied_reorders import reorder, small_panels, source_and_expected
+from varied_reorders import placed, reorder, small_panels, source_and_expected
 from xdsl.context import Context
 from xdsl.dialects import vector
 from xdsl.interpreter import Interpreter, PythonValues
@@ -90,9 +90,7 @@ def watched(case: Reorder, behind_line: int, processor: str = ZEN_4) -> Watcher:
     """What an interpreter saw of the kernel for a destination that counts as large, and begins at a line."""
     values, expected = source_and_expected(case, 0)
     watcher = Watcher(values.size, LINE_BYTES // values.itemsize, behind_line)
-    memory = np.zeros(expected.nbytes + LINE_BYTES, np.uint8)
-    start = -memory.ctypes.data % LINE_BYTES
-    destination = memory[start : start + expected.nbytes].view(expected.dtype)
+    destination = placed(expected.size, expected, 0)
     module = lowered([case], 64, panels=True, stream_bytes=0, processor=processor)
     run_loops(module, "case_0", [values, destination], listeners=[watcher])
     assert np.array_equal(destination, expected)
