@@ -22,19 +22,25 @@ static inline void *layout_allocate(size_t alignment, size_t bytes) {
 }"""
 
 _STREAM = """\
-/* Part of a vector past the caches, by compilers' own names: to read <immintrin.h> takes as long as a kernel. */
+/* Part of a vector past the caches; not by <immintrin.h>, which takes as long to read as a kernel to compile. */
 #if defined(__clang__)
-#define LAYOUT_STREAM_PART(size, gcc_name, target, vector) { \\
+#define LAYOUT_STREAM_PART(size, target, vector) { \\
     typedef long long part __attribute__((vector_size(size), may_alias)); \\
     typedef part loose __attribute__((aligned(1))); \\
     const part value = *(const loose *)(vector); \\
     __builtin_nontemporal_store(value, (part *)(target)); \\
   }
 #else
-#define LAYOUT_STREAM_PART(size, gcc_name, target, vector) { \\
-    typedef long long part __attribute__((vector_size(size))); \\
-    typedef part loose __attribute__((aligned(1), may_alias)); \\
-    gcc_name((part *)(target), *(const loose *)(vector)); \\
+#if defined(__AVX__)
+#define LAYOUT_MOVNTDQ "vmovntdq"
+#else
+#define LAYOUT_MOVNTDQ "movntdq"
+#endif
+/* Nor by GCC's built-in functions: of 128 behind shuffles, it looks for half a second for what they are part of. */
+#define LAYOUT_STREAM_PART(size, target, vector) { \\
+    typedef long long part __attribute__((vector_size(size), may_alias)); \\
+    typedef part loose __attribute__((aligned(1))); \\
+    __asm__(LAYOUT_MOVNTDQ " {%1, %0|%0, %1}" : "=m"(*(part *)(target)) : "v"(*(const loose *)(vector))); \\
   }
 #endif
 
@@ -42,13 +48,13 @@ _STREAM = """\
 static inline void layout_stream_at_line(char *target, const char *vector, size_t bytes) {
 #if defined(__AVX512F__)
   if (bytes == 64) {
-    LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target, vector)
+    LAYOUT_STREAM_PART(64, target, vector)
     return;
   }
 #endif
 #if defined(__AVX__)
   if (bytes == 32) {
-    LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target, vector)
+    LAYOUT_STREAM_PART(32, target, vector)
     return;
   }
 #endif
@@ -56,14 +62,14 @@ static inline void layout_stream_at_line(char *target, const char *vector, size_
 #if defined(__SSE2__) || defined(__clang__)
 #if defined(__AVX512F__)
 #pragma GCC unroll 8
-  for (; at + 64 <= bytes; at += 64) LAYOUT_STREAM_PART(64, __builtin_ia32_movntdq512, target + at, vector + at)
+  for (; at + 64 <= bytes; at += 64) LAYOUT_STREAM_PART(64, target + at, vector + at)
 #endif
 #if defined(__AVX__)
 #pragma GCC unroll 8
-  for (; at + 32 <= bytes; at += 32) LAYOUT_STREAM_PART(32, __builtin_ia32_movntdq256, target + at, vector + at)
+  for (; at + 32 <= bytes; at += 32) LAYOUT_STREAM_PART(32, target + at, vector + at)
 #endif
 #pragma GCC unroll 8
-  for (; at + 16 <= bytes; at += 16) LAYOUT_STREAM_PART(16, __builtin_ia32_movntdq, target + at, vector + at)
+  for (; at + 16 <= bytes; at += 16) LAYOUT_STREAM_PART(16, target + at, vector + at)
 #endif
   memcpy(target + at, vector + at, bytes - at);
 }
