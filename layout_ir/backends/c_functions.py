@@ -19,7 +19,7 @@ from layout_ir.backends.constants import c_float
 from layout_ir.backends.expressions import Expression
 from layout_ir.backends.names import Names
 from layout_ir.backends.rules import RulesOfOperations
-from layout_ir.backends.uses import Uses, is_private, is_streaming
+from layout_ir.backends.uses import Uses, is_private, is_streaming, is_unfenced
 from layout_ir.dialects.types import is_buffer
 from layout_ir.lowering.loop_builder import NO_WAIT
 from layout_ir.lowering.private_functions import NO_INLINE
@@ -74,6 +74,8 @@ class CPrinter(FamilyPrinter):
                 if not self.uses.count(argument):
                     self.line(f"(void){name};")
             self.print_block(body)
+            if is_unfenced(op):
+                self._vectors.is_streaming = False
             self._vectors.fence()
 
     def prototype(self, op: func.FuncOp, *, restrict: str = "restrict ") -> str:
@@ -110,7 +112,7 @@ class CPrinter(FamilyPrinter):
         """
         has_parallel = False
         for op, *others in self._together(block):
-            if op.regions or (self._vectors.is_streaming and isinstance(op, func.CallOp)):
+            if op.regions or (self._vectors.is_streaming and type(op) is func.CallOp):
                 parallel = self.uses.contains_parallel(op)
                 has_parallel |= parallel
                 if parallel:
@@ -119,6 +121,7 @@ class CPrinter(FamilyPrinter):
                 self._print_team([cast("scf.ParallelOp", loop) for loop in (op, *others)])
             else:
                 self.print_operation(op)
+                self._vectors.is_streaming |= self._leaves_a_fence(op)
         if has_parallel:
             self._vectors.fence()
 
@@ -128,7 +131,8 @@ class CPrinter(FamilyPrinter):
         for op in block.ops:
             if not self.uses.is_live(op):
                 continue
-            if isinstance(op, arith.ConstantOp):
+            kind = type(op)  # not `isinstance`, which takes much longer for operations
+            if kind is arith.ConstantOp:
                 yield [op]
             elif isinstance(op, scf.ParallelOp) and not self._streams(op) and self.parallel_counts(op):
                 loops.append(op)
@@ -186,7 +190,13 @@ class CPrinter(FamilyPrinter):
         return several
 
     def _streams(self, op: Operation) -> bool:
-        return any(is_streaming(inner) for inner in op.walk())
+        return any(is_streaming(inner) or self._leaves_a_fence(inner) for inner in op.walk())
+
+    def _leaves_a_fence(self, op: Operation) -> bool:
+        """Whether an operation is the call of a function whose streaming stores have to be fenced after it."""
+        if type(op) is not func.CallOp:  # not `isinstance`, which takes much longer for operations
+            return False
+        return is_unfenced(self._functions.get(op.callee.string_value()))
 
     def _pragma(self, text: str) -> None:
         self.lines += ["#ifdef _OPENMP", f"#pragma {text}", "#endif"]  # unknown pragmas are warned about

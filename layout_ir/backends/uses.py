@@ -13,7 +13,8 @@ from xdsl.ir.affine import AffineDimExpr, AffineSymExpr
 from xdsl.traits import is_side_effect_free
 
 from layout_ir.dialects.casts import uncast
-from layout_ir.dialects.nested import nested
+from layout_ir.dialects.nested import nested, of_kind
+from layout_ir.lowering.private_functions import UNFENCED
 
 _READS = {
     memref.LoadOp,
@@ -164,12 +165,17 @@ def called_functions(module: ModuleOp) -> dict[str, func.FuncOp]:
 
 def called_by(function: func.FuncOp) -> list[str]:
     """The names of the functions that one calls, as often as it does and in that order."""
-    return [op.callee.string_value() for op in nested(function) if isinstance(op, func.CallOp)]
+    return [op.callee.string_value() for op in of_kind(nested(function), func.CallOp)]
 
 
 def is_private(function: func.FuncOp) -> bool:
     """Whether only the module itself sees the function."""
     return function.sym_visibility is not None and function.sym_visibility.data == "private"
+
+
+def is_unfenced(function: func.FuncOp | None) -> bool:
+    """Whether who calls a function orders the streaming stores that it makes."""
+    return function is not None and is_private(function) and UNFENCED in function.attributes
 
 
 def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
@@ -196,11 +202,7 @@ def written_arguments(functions: dict[str, func.FuncOp]) -> dict[str, set[int]]:
 
 def parallel_functions(functions: dict[str, func.FuncOp]) -> set[str]:
     """The functions inside which other threads may run, in their own loops or in those of what they call."""
-    found = {
-        name
-        for name, op in functions.items()
-        if op.is_declaration or any(isinstance(inner, scf.ParallelOp) for inner in nested(op))
-    }
+    found = {name for name, op in functions.items() if op.is_declaration or of_kind(nested(op), scf.ParallelOp)}
     callees = {name: {*called_by(op)} for name, op in functions.items()}
     while more := {name for name in functions if name not in found and callees[name] & found}:
         found |= more

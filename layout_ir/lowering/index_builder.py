@@ -36,12 +36,6 @@ def _map_behind(offset: int) -> AffineMapAttr:
     return AffineMapAttr(AffineMap(1, 0, (AffineExpr.dimension(0) + offset,)))
 
 
-@lru_cache(maxsize=4096)
-def _map_steps_behind(count: int) -> AffineMapAttr:
-    """The attribute of a number of steps."""
-    return AffineMapAttr(AffineMap(2, 0, (AffineExpr.dimension(0) + AffineExpr.dimension(1) * count,)))
-
-
 class IndexBuilder:
     """Adds operations at a place."""
 
@@ -104,16 +98,6 @@ class IndexBuilder:
             operands, added = [base], _map_behind(offset)
         operation = affine.ApplyOp.create(operands=operands, result_types=[IndexType()], properties={"map": added})
         return self.insert(operation).result
-
-    def steps_behind(self, base: SSAValue, count: int, step: SSAValue) -> SSAValue:
-        """The index so many steps behind another one, each as long as a value says."""
-        if count == 0:
-            return base
-        return self.insert(
-            affine.ApplyOp.create(
-                operands=[base, step], result_types=[IndexType()], properties={"map": _map_steps_behind(count)}
-            )
-        ).result
 
     def place(self, terms: Sequence[tuple[SSAValue, int]], offset: int) -> SSAValue:
         """The index `offset` plus every value of `terms` as often as its stride says."""

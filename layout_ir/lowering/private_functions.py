@@ -13,6 +13,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 NO_INLINE = "no_inline"
 """Attribute of a function that a compiler is not to copy into those that call it."""
 
+UNFENCED = "unfenced"
+"""Attribute of a function whose callers order its streaming stores before whatever follows."""
+
 
 def private_function(kinds: Sequence[Attribute], body: Block) -> FuncOp:
     """A function of a body that is complete but for its return, to be named."""

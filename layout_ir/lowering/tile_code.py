@@ -53,8 +53,6 @@ class TileCode:
     buffers: Buffers
     schedule: Schedule
     ahead: Ahead
-    pitch: SSAValue | None = None
-    """How many elements an offset of a store counts; one if None."""
 
     def emit(self, network: Network, places: tuple[SSAValue, SSAValue], streamed: Collection[int] = ()) -> None:
         """The values of a network, each stored as soon as it is there, so that no register has to keep it."""
@@ -73,9 +71,9 @@ class TileCode:
             for offset, lanes in stores.get(number, ()):
                 self._ask(next(spread))
                 if self.ahead.written is not None:
-                    asked = self._store_place(self.ahead.written, offset)
+                    asked = self.builder.behind(self.ahead.written, offset)
                     self.builder.insert(request(self.buffers.destination, asked, None))
-                place = self._store_place(destination, offset)
+                place = self.builder.behind(destination, offset)
                 store = vector.StoreOp.create(operands=[results[number], self.buffers.destination, place])
                 if offset in streamed:
                     store.properties["nontemporal"] = BoolAttr.from_bool(True)
@@ -99,11 +97,6 @@ class TileCode:
             assert self.ahead.place is not None
             place = self.builder.behind(self.ahead.place, offset)
             self.builder.insert(request(self.buffers.source, place, self._locality, self.ahead.times))
-
-    def _store_place(self, base: SSAValue, offset: int) -> SSAValue:
-        if self.pitch is None:
-            return self.builder.behind(base, offset)
-        return self.builder.steps_behind(base, offset, self.pitch)
 
     def _with_request(self, store: vector.StoreOp, is_part: bool) -> vector.StoreOp:
         """A store that asks for what later ones write, or parts of lines that nothing else writes."""

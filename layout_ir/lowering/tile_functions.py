@@ -8,28 +8,28 @@ characters and compile in 0.75 of the time; kernels are as fast, 1.00 times in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from layout_ir.dialects.ops import StorageOp
 from layout_ir.layouts.shuffle_network import Load, Network, Shuffle, Splat, Store
-from layout_ir.layouts.symbols import FACTOR_LIMIT, Product, Symbols, is_symbolic
+from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.constants import Constants, ScalarConstant, constant_of
 from layout_ir.lowering.loop_builder import LoopBuilder
-from layout_ir.lowering.private_functions import private_function
+from layout_ir.lowering.private_functions import UNFENCED, private_function
 from layout_ir.lowering.quantities import Quantities, Unknown
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.short_rows import place_behind
 from layout_ir.lowering.tile_code import Ahead, TileCode
+from layout_ir.lowering.tile_steps import in_steps, step_products, symbols_of_steps
 
 LEAST_SHUFFLES = 32
 """From how many shuffles on a tile takes so long that a call of a function does not show."""
@@ -40,13 +40,19 @@ class _Signature:
     """What the code of a tile depends on: tiles that agree in it have one function."""
 
     network: Network
-    """With the offsets of stores in pitches, if the function is given one."""
+    """With the symbols of steps in its offsets."""
 
-    symbols: Symbols
-    """What the offsets are made of."""
+    steps: tuple[str, ...]
+    """What they are called."""
+
+    streamed: frozenset[int]
+    """Offsets of the stores that bypass the caches."""
+
+    at_line: bool
+    """Whether each of those writes a line of the cache."""
 
     arguments: tuple[str, ...]
-    """What the function is given besides unknown extents."""
+    """What the function is given besides steps."""
 
     kinds: tuple[Attribute, Attribute]
     """Types of the two buffers."""
@@ -60,16 +66,10 @@ class _Signature:
     times: int
     """How many times it is asked for."""
 
-    @cached_property
-    def products(self) -> list[Product]:
-        """The products of unknown extents that offsets are made of."""
-        accesses = self.network.loads if "pitch" in self.arguments else (*self.network.loads, *self.network.stores)
-        offsets = {access.offset for access in accesses if is_symbolic(access.offset)}
-        found = {product for offset in offsets for product, _ in self.symbols.polynomial(offset)}
-        return sorted((product for product in found if product), key=self.symbols.number)
 
-
-def emit_shared(code: TileCode, network: Network, places: tuple[SSAValue, SSAValue]) -> bool:
+def emit_shared(
+    code: TileCode, network: Network, places: tuple[SSAValue, SSAValue], streamed: Collection[int] = ()
+) -> bool:
     """The call of a tile's function, which is made if there is none; False, and nothing, for a tile that has none."""
     builder, unknown = code.builder, code.builder.unknown
     shuffles = sum(isinstance(value, Shuffle) for value in network.values)
@@ -81,15 +81,15 @@ def emit_shared(code: TileCode, network: Network, places: tuple[SSAValue, SSAVal
         or code.ahead.is_spread
     ):
         return False
-    network_in_pitches, pitch = _in_pitches(network)
+    in_its_steps, of_source, of_destination = in_steps(network, unknown.symbols)
+    steps = [*(("from_step", length) for length in of_source), *(("to_step", length) for length in of_destination)]
+    offsets = {store.offset: own.offset for store, own in zip(network.stores, in_its_steps.stores, strict=True)}
     given = _arguments(code, network, places)
-    if pitch is not None:
-        given["pitch"] = builder.constant(pitch)
-    signature = _signature(code, network_in_pitches, unknown.symbols, given)
-    products = [unknown.value(unknown.symbols.number(product)) for product in signature.products]
-    hints = [*given, *(product.name_hint for product in products)]
-    function = builder.functions.of(signature, lambda: _function(signature, hints, code.schedule))
-    builder.insert(CallOp(function.sym_name.data, [*given.values(), *products], []))
+    past_caches = frozenset(offsets[offset] for offset in streamed)
+    signature = _signature(code, in_its_steps, tuple(name for name, _ in steps), past_caches, given)
+    function = builder.functions.of(signature, lambda: _function(signature, code.schedule))
+    lengths = [builder.constant(length) for _, length in steps]
+    builder.insert(CallOp(function.sym_name.data, [*given.values(), *lengths], []))
     return True
 
 
@@ -121,11 +121,15 @@ def _place_ahead(
     return place_behind(builder, accesses, place, size, builder.constant(distance))
 
 
-def _signature(code: TileCode, network: Network, symbols: Symbols, given: Mapping[str, SSAValue]) -> _Signature:
+def _signature(
+    code: TileCode, network: Network, steps: tuple[str, ...], streamed: frozenset[int], given: Mapping[str, SSAValue]
+) -> _Signature:
     pad = code.buffers.pad if any(isinstance(value, Splat) for value in network.values) else None
     return _Signature(
         network,
-        symbols,
+        steps,
+        streamed,
+        bool(streamed) and code.schedule.starts_at_line,
         tuple(given),
         (given["source"].type, given["destination"].type),
         None if pad is None else constant_of(pad),
@@ -142,22 +146,6 @@ def _asks_inside(code: TileCode) -> bool:
     return knows_source and (is_whole or not ahead.destination)
 
 
-def _in_pitches(network: Network) -> tuple[Network, int | None]:
-    """
-    A network with the offsets of stores in pitches, and how many elements that is; itself and None where it has none.
-
-    Rows of a panel, which are whole lines, lie in another pitch than those of a destination with unknown extents.
-    """
-    offsets = [store.offset for store in network.stores]
-    pitch = min((offset for offset in offsets if offset > 0), default=0)
-    line = max(store.lanes for store in network.stores)
-    is_row = is_symbolic(pitch) or (pitch > line and pitch % line == 0)
-    if not is_row or any(offset % pitch or abs(offset // pitch) >= FACTOR_LIMIT for offset in offsets):
-        return network, None
-    stores = tuple(replace(store, offset=store.offset // pitch) for store in network.stores)
-    return replace(network, stores=stores), pitch
-
-
 def _of_any_size(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
     """A buffer as one that may have any size."""
     kind = cast("MemRefType[Attribute]", buffer.type)
@@ -167,29 +155,31 @@ def _of_any_size(builder: LoopBuilder, buffer: SSAValue) -> SSAValue:
     return builder.insert(memref.CastOp.get(buffer, any_size)).dest
 
 
-def _function(signature: _Signature, hints: Sequence[str | None], schedule: Schedule) -> FuncOp:
+def _function(signature: _Signature, schedule: Schedule) -> FuncOp:
     """The function of a tile."""
-    kinds = [*signature.kinds, *[IndexType()] * (len(hints) - 2)]
+    kinds = [*signature.kinds, *[IndexType()] * (len(signature.arguments) - 2 + len(signature.steps))]
     body = Block(arg_types=kinds)
-    for argument, hint in zip(body.args, hints, strict=True):
-        argument.name_hint = hint
+    for name, argument in zip((*signature.arguments, *signature.steps), body.args, strict=True):
+        argument.name_hint = name
     given = dict(zip(signature.arguments, body.args, strict=False))
-    products = dict(zip(signature.products, body.args[len(given) :], strict=True))
-    builder = _body_builder(body, signature.symbols, products)
+    steps = body.args[len(given) :]
+    builder = _body_builder(body, steps)
     pad = None if signature.pad is None else builder.scalar(signature.pad)
     buffers = Buffers(given["source"], given["destination"], pad, 0, 0, 0)
     # all that is asked for is at places that are given, which no schedule has a say in
     asked, written = given.get("asked"), given.get("written")
     ahead = Ahead(0, 0, signature.asks_far, signature.times, place=asked, written=written)
-    TileCode(builder, buffers, schedule, ahead, given.get("pitch")).emit(
-        signature.network, (given["from"], given["to"])
-    )
-    return private_function(kinds, body)
+    at_line = replace(schedule, starts_at_line=signature.at_line)
+    TileCode(builder, buffers, at_line, ahead).emit(signature.network, (given["from"], given["to"]), signature.streamed)
+    function = private_function(kinds, body)
+    if signature.streamed:
+        function.attributes[UNFENCED] = UnitAttr()
+    return function
 
 
-def _body_builder(body: Block, symbols: Symbols, products: Mapping[Product, SSAValue]) -> LoopBuilder:
+def _body_builder(body: Block, steps: Sequence[SSAValue]) -> LoopBuilder:
     """
-    What adds to the end of a function's body that is given products of unknown extents.
+    What adds to the end of a function's body that is given steps.
 
     Their multiples are computed where they are used first: all of them in front would have to be kept in memory.
     """
@@ -201,7 +191,9 @@ def _body_builder(body: Block, symbols: Symbols, products: Mapping[Product, SSAV
     def constant(value: int) -> SSAValue:
         return constants.get(IntegerAttr(value, IndexType()))
 
-    quantities = Quantities(insert, constant, {}, products)
+    count = len(steps)
+    symbols = symbols_of_steps(count)
+    quantities = Quantities(insert, constant, {}, dict(zip(step_products(count), steps, strict=True)))
     unknown = Unknown(symbols, lambda number: quantities.value(symbols.polynomial(number)))
     builder = LoopBuilder(InsertPoint.at_end(body), constants, unknown)
     return builder

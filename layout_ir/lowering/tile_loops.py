@@ -187,5 +187,5 @@ class TileEmitter:
         """The code of one tile, or the call of a function that has it."""
         streamed = streamed_stores(box, tile, self.schedule)
         code = TileCode(self.builder, self.buffers, self.schedule, ahead)
-        if streamed or not emit_shared(code, tile.network, places):
+        if not emit_shared(code, tile.network, places, streamed):
             code.emit(tile.network, places, streamed)

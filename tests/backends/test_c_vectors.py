@@ -292,6 +292,30 @@ def test_streaming_stores_are_fenced_before_other_threads_read_them(c_text: Text
     assert "  }\n  LAYOUT_FENCE();\n#ifdef _OPENMP\n#pragma omp parallel" in c_text(both + inner)
 
 
+CALLS_OF_A_TILE = (
+    STREAMING_LOOP.replace("func.func @f", "func.func private @tile")
+    .replace("f32>) {", "f32>) attributes {unfenced} {")
+    .replace("LOOP", "%i = arith.constant 5 : index")
+    .replace("END", "")
+)
+
+
+@pytest.mark.parametrize(("ir", "level"), [(SERIAL, 1), (PARALLEL, 2)], ids=["serial", "parallel"])
+def test_the_stores_of_a_function_that_leaves_that_to_its_callers_are_fenced_by_these(
+    ir: str, level: int, c_text: Text
+) -> None:
+    store = ir[ir.index("    %a = vector.load") : ir.index("vector<16xf32>\n", ir.index("vector.store")) + 15]
+    call = "func.call @tile(%x, %y) : (memref<4096xf32>, memref<4096xf32>) -> ()\n"
+    tile, _, caller = c_text(CALLS_OF_A_TILE + ir.replace(store, call)).partition("void f(")
+    assert "LAYOUT_STREAM(" in tile
+    assert "LAYOUT_FENCE" not in tile
+    assert caller.count("LAYOUT_FENCE") == 1
+    inside, outside = "  " * (level + 1), "  " * level
+    assert f"{inside}tile(x, y);\n{outside}}}\n{outside}LAYOUT_FENCE();\n" in caller
+    public = CALLS_OF_A_TILE.replace("private ", "")  # which anyone may call
+    assert c_text(public).endswith("LAYOUT_FENCE();\n}\n")
+
+
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
 @pytest.mark.parametrize("ir", [SERIAL, PARALLEL], ids=["serial", "parallel"])
 def test_one_text_compiles_for_every_level_of_x86(

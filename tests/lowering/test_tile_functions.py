@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_panels_and_destinations_are_written_by_one_tile() -> None:
     into_panels = {tile for tile, buffer in written if buffer == "panel"}
     shared = into_panels & {tile for tile, buffer in written if buffer == "destination"}
     assert shared
-    assert all("pitch" in text.split(f"void {tile}(")[1].split(") {")[0] for tile in shared)
+    assert all("to_step" in text.split(f"void {tile}(")[1].split(") {")[0] for tile in shared)
 
 
 def test_a_tile_neither_fences_its_stores_nor_is_fenced_from_other_threads() -> None:
@@ -60,8 +61,32 @@ def test_a_tile_neither_fences_its_stores_nor_is_fenced_from_other_threads() -> 
     bodies = re.findall(r"void \w+_tile\d+\((.*?)^}$", text, re.DOTALL | re.MULTILINE)
     assert bodies
     assert not any("LAYOUT_FENCE" in body for body in bodies)
-    assert "LAYOUT_STREAM" in text
     assert not re.search(r"LAYOUT_FENCE\(\);\s+\w+_tile\d+\(", text)
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["alone", "threads"])
+def test_who_calls_a_tile_that_writes_past_the_caches_fences_its_stores(threads: bool) -> None:
+    _, text = _lowered("NCHW", "onednn:nChw16c", 64, "f32", replace(TARGET, threads=threads))
+    functions = dict(re.findall(r"^(?:static [^\n]*)?void (\w+)\((.*?)^}$", text, re.DOTALL | re.MULTILINE))
+    streaming = {name for name, body in functions.items() if "_tile" in name and "LAYOUT_STREAM" in body}
+    assert streaming
+    calls = re.compile(rf"\b(?:{'|'.join(streaming)})\(source.*?;\n(.*)", re.DOTALL)
+    callers = {name: found[1] for name, body in functions.items() if (found := calls.search(body))}
+    assert callers
+    assert all("LAYOUT_FENCE();" in behind for behind in callers.values()), callers.keys()
+
+
+def test_batches_of_any_size_and_of_one_go_by_the_same_tiles() -> None:
+    _, text = _lowered("CHWN", "NHWC", 128, "i8")
+    functions = dict(re.findall(r"^(?:static [^\n]*)?void (\w+)\((.*?)^}$", text, re.DOTALL | re.MULTILINE))
+    large = {
+        name for name, body in functions.items() if "_tile" in name and body.count("__builtin_shufflevector(") > 300
+    }
+    called: dict[bool, set[str]] = {True: set(), False: set()}
+    for name, body in functions.items():
+        if "_tile" not in name:
+            called["int64_t n," in body] |= {*re.findall(r"\b(\w+_tile\d+)\(", body)} & large
+    assert called[True] & called[False]
 
 
 def _tile_texts(module: ModuleOp) -> dict[str, str]:

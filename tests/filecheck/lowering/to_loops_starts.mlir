@@ -24,12 +24,14 @@ func.func @known(%x: memref<128x192xf32>, %y: memref<128x192xf32, #layout.format
 !planes = memref<?x64x?x?xf32>
 
 // of unknown extents, once more: where planes are whole lines, and where they are not
+// CHECK-LABEL: func.func private @unknown_tile0(
+// CHECK:         {at_line, nontemporal = true}
 // CHECK-LABEL: func.func @unknown(
 // CHECK:         %h_w = arith.muli %h, %w : index
 // CHECK:         %[[Y:[a-z0-9_]+]] = layout.storage %y
 // CHECK:         %[[LARGE:.*]] = arith.cmpi uge, %n_h_w_x64
 // CHECK-NEXT:    scf.if %[[LARGE]] {
-// CHECK:           {at_line, nontemporal = true}
+// CHECK:           func.call @unknown_tile0(
 // CHECK:         %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
 // CHECK-NEXT:    scf.if %[[WHOLE]] {
@@ -57,8 +59,10 @@ func.func @unknown(%x: !pixels, %y: !planes) {
 !blocked = memref<?x64x?x?xf32, #layout.format<"onednn:nChw16c">>
 
 // rows of the source: whole lines of them where they are multiples of a line, so that no tile has to be moved back
-// CHECK-LABEL: func.func @rows(
+// CHECK-LABEL: func.func private @rows_tile0(
 // CHECK:         {at_line, nontemporal = true}
+// CHECK-LABEL: func.func @rows(
+// CHECK:         func.call @rows_tile0(
 // CHECK:         %[[REST:.*]] = arith.remui %h_w
 // CHECK-NEXT:    %[[WHOLE:.*]] = arith.cmpi eq, %[[REST]]
 // CHECK-NEXT:    scf.if %[[WHOLE]] {
