@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from layout_ir.dialects.nested import nested
+from layout_ir.dialects.nested import nested, of_kind
 from layout_ir.dialects.ops import CastOp, CopyOp, StorageOp
 from layout_ir.dialects.types import is_buffer
 from layout_ir.errors import LayoutError
@@ -85,14 +85,12 @@ class FlattenPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         operations = nested(op)
-        for left in operations:
-            if isinstance(left, CopyOp):
-                raise PassFailedException(
-                    f"layout-flatten: expected loops, got '{left.name}'; "
-                    "run layout-to-buffers and layout-to-loops first"
-                )
+        for left in of_kind(operations, CopyOp):
+            raise PassFailedException(
+                f"layout-flatten: expected loops, got '{left.name}'; run layout-to-buffers and layout-to-loops first"
+            )
         try:
-            functions = [SizeArguments(operation) for operation in operations if isinstance(operation, FuncOp)]
+            functions = [SizeArguments(operation) for operation in of_kind(operations, FuncOp)]
             for function in functions:
                 function.check()
             for function in functions:
@@ -101,7 +99,6 @@ class FlattenPass(ModulePass):
                 change_types(operation, flattened)
         except LayoutError as error:
             raise PassFailedException(f"layout-flatten: {error}") from None
-        for operation in operations:
-            # a storage of what is flat already, or another name for it
-            if isinstance(operation, (StorageOp, CastOp)) and is_buffer(operation.source.type):
+        for operation in (*of_kind(operations, StorageOp), *of_kind(operations, CastOp)):
+            if is_buffer(operation.source.type):  # a storage of what is flat already, or another name for it
                 Rewriter.replace_op(operation, [], [operation.source])

@@ -129,7 +129,11 @@ def _function_of(branch: Block) -> tuple[list[SSAValue], FuncOp]:
         argument.name_hint = value.name_hint
     for value in captured:
         _compute(value, body, known)
-        value.replace_uses_with_if(known[value], lambda use: use.operation in inside)
+        known[value].name_hint = known[value].name_hint or value.name_hint
+    for op in inside:  # which are fewer than the uses that a value has in all branches
+        for position, operand in enumerate(op.operands):
+            if operand in captured:
+                op.operands[position] = known[operand]
     for op in moved:
         op.detach()
     body.add_ops(moved)

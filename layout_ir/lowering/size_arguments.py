@@ -10,7 +10,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
-from layout_ir.dialects.nested import nested
+from layout_ir.dialects.nested import nested, of_kind
 from layout_ir.dialects.sizes import DIMS
 from layout_ir.dialects.types import index_map_of, is_buffer, stored_type, unknown_dims
 from layout_ir.errors import LayoutError
@@ -27,9 +27,8 @@ class SizeArguments:
 
     def check(self) -> None:
         """Raise `LayoutError` for sizes that would have to go through a call."""
-        operations = nested(self._function)
         kinds = self._function.function_type.inputs.data if self._function.is_declaration else ()
-        calls = (op for op in operations if isinstance(op, CallOp) and not _needs_no_sizes(op))
+        calls = (op for op in of_kind(nested(self._function), CallOp) if not _needs_no_sizes(op))
         for kind in (*kinds, *(value.type for op in calls for value in op.operands)):
             if is_buffer(kind) and unknown_dims(kind):
                 raise LayoutError(f"expected sizes that are known in calls and declarations, got {kind}")
@@ -41,11 +40,10 @@ class SizeArguments:
         if self._function.is_declaration:
             return
         arguments: dict[tuple[SSAValue, int], SSAValue] = {}
-        for op in operations:
-            if isinstance(op, memref.DimOp):
-                Rewriter.replace_op(op, [], [self._extent(op, arguments)])
-        for op in operations:
-            if isinstance(op, memref.AllocOp) and op.dynamic_sizes:
+        for op in of_kind(operations, memref.DimOp):
+            Rewriter.replace_op(op, [], [self._extent(op, arguments)])
+        for op in of_kind(operations, memref.AllocOp):
+            if op.dynamic_sizes:
                 self._allocate_flat(op)
         if arguments:
             self._extend_signature(len(arguments))
@@ -107,4 +105,4 @@ def _needs_no_sizes(call: CallOp) -> bool:
     callee = SymbolTable.lookup_symbol(call, call.callee)
     if not isinstance(callee, FuncOp) or callee.is_declaration:
         return False
-    return not any(isinstance(op, memref.DimOp) for op in nested(callee))
+    return not of_kind(nested(callee), memref.DimOp)
