@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from layout_ir.backends.c_vocabulary import OUTLINED
 from layout_ir.runtime.compiler_flags import is_long_tile
 
-LEAST_CHARACTERS = 40_000
-"""Length of what a unit holds at least, on average: what else a compiler does takes as long as for a tenth of that."""
+LEAST_CHARACTERS = 15_000
+"""Length of what a unit holds at least, on average: what else a compiler does takes as long as for a quarter of it."""
 
 _MOST_UNITS = 8
 

@@ -14,6 +14,7 @@ def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_flags, "BASE_FLAGS", tuple(flags))
     monkeypatch.setattr(compiler_flags, "TILE_FLAGS", ("-O1",))
     monkeypatch.setattr(compiler_flags, "LONG_TILE_FLAGS", ("-O1",))
+    monkeypatch.setattr(compiler_flags, "LONG_BYTE_TILE_FLAGS", ("-O1",))
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def quickest_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_flags, "BASE_FLAGS", ("-O0", *compiler_flags.BASE_FLAGS[1:]))
     monkeypatch.setattr(compiler_flags, "TILE_FLAGS", ("-O0",))
     monkeypatch.setattr(compiler_flags, "LONG_TILE_FLAGS", ("-O0",))
+    monkeypatch.setattr(compiler_flags, "LONG_BYTE_TILE_FLAGS", ("-O0",))
 
 
 @pytest.fixture(autouse=True)

@@ -144,7 +144,7 @@ def test_the_kernel_is_the_same(monkeypatch: pytest.MonkeyPatch, processors: int
         np.testing.assert_array_equal(destination, source.transpose(0, 2, 3, 1))
 
 
-def test_long_tiles_are_compiled_apart_where_that_is_faster() -> None:
+def test_long_tiles_are_compiled_apart_where_that_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six long tiles that take as long as others of half the length, and others that are in the last unit."""
     long = f"{SHUFFLE});\n" * compiler_flags.LONG_TILE_SHUFFLES
     tiles = "".join(outlined(f"long_{number}", long) for number in range(6))
@@ -159,6 +159,13 @@ def test_long_tiles_are_compiled_apart_where_that_is_faster() -> None:
     assert compiler_flags.flags_of_unit(second, flags) == flags == compiler_flags.flags_of_unit(whole, flags)
     for small in ("i8x32", "u8x64", "u16x16"):  # which would be half as fast
         assert compiler_flags.flags_of_unit(tiles.replace(SHUFFLE, f"({small}){SHUFFLE}"), flags) == flags
+    sized = tiles.replace("(int x)", "(const int8_t *restrict source, int64_t n)")
+    for registers in (64, 32):
+        monkeypatch.setattr(compiler_flags, "register_bytes", lambda: registers)  # noqa: B023 - called in this turn
+        of_bytes = compiler_flags.flags_of_unit(sized.replace(SHUFFLE, f"(i8x64){SHUFFLE}"), flags)
+        assert ("-fexpensive-optimizations" in of_bytes) == (registers == 32)
+        assert "-O1" in of_bytes
+        assert of_bytes[-1] == flags[-1]
     # no unit is empty, however many there may be
     short = f"\n{OUTLINED}void short(int x) {{\n  {SHUFFLE});\n}}\n"
     for processors in range(2, 9):
