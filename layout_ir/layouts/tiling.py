@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum, auto
 from functools import lru_cache
 
 from xdsl.ir.affine import AffineConstantExpr
@@ -69,6 +70,19 @@ STREAMED_AGAIN = 1.02
 """Share of cells that may be moved twice where that is traffic with the memory, and no cache takes it in."""
 
 
+class Search(IntEnum):
+    """How far a search for a tile goes, which for a small part of a copy is not worth much."""
+
+    WHOLE = auto()
+    """To the best one."""
+
+    NO_LARGER = auto()
+    """Not to tiles of more elements than the best of those before."""
+
+    FIRST = auto()
+    """To the first one."""
+
+
 @dataclass(frozen=True)
 class Choice:
     """A tile with the run and the rows that it is made of."""
@@ -91,7 +105,7 @@ def choose_tile(
     in_caches: bool = False,
     fits_runs: bool = True,
     keeps_to_lines: bool = False,
-    is_small: bool = False,
+    search: Search = Search.WHOLE,
     register_lanes: int = 0,
     weighs_as_known: bool = False,
 ) -> Tile | None:
@@ -103,8 +117,8 @@ def choose_tile(
     vectors that are whole lines go to memory at once, so that no cache takes in what is written in parts or twice.
     `in_caches`: whether all data stay there. `fits_runs`: whether runs that just fit into a vector are tried as well.
     `keeps_to_lines`: whether loads that reach into lines without any of the tile's elements are worse than further
-    instructions. `is_small`: whether the box is so small a part of a copy that a search for larger tiles is not worth
-    it. `register_lanes`: elements of a register, where general shuffles of two of them are several instructions.
+    instructions. `search`: how far to look. `register_lanes`: elements of a register, where general shuffles of two of
+    them are several instructions.
     `weighs_as_known`: whether what tiles move twice weighs no more where extents are not known.
     """
     if not box.is_linear:
@@ -119,21 +133,21 @@ def choose_tile(
     if fits_runs and not box.is_padded:
         fitting = fitting_run(box.axes, lanes)
         runs += [fitting] if fitting and fitting not in runs else []
-    best = _best_choice(box, runs, vectors, is_small=is_small)
+    best = _best_choice(box, runs, vectors, search=search)
     is_regular = not any(axis.is_irregular for axis in box.axes)
     if (best is None or best.cost * lanes > ENOUGH) and is_regular:
         over_holes = [run for run in runs_over_holes(box.axes, lanes) if run not in runs]
-        best = _best_choice(box, over_holes, vectors, best, is_small=is_small)
+        best = _best_choice(box, over_holes, vectors, best, search=search)
     enough = ENOUGH_IN_REGISTERS if register_lanes else ENOUGH
     if (best is None or best.cost * lanes > enough) and is_regular and not box.is_padded:
         short = [run for run in short_runs(box.axes, lanes) if run not in runs]
-        best = _best_choice(box, short, vectors, best, is_small=is_small, reads_lines=True)
+        best = _best_choice(box, short, vectors, best, search=search, reads_lines=True)
     if best is not None and walked(box, best.tile.extents) > TOLERATED_OVERLAP and in_caches:
-        best = _best_choice(box, half_runs(runs, lanes), vectors, best, is_small=True)
+        best = _best_choice(box, half_runs(runs, lanes), vectors, best, search=max(search, Search.NO_LARGER))
     if best is None or box.is_padded or (in_caches and best.cost * lanes > ENOUGH):
         most = math.inf if best is None else best.cost / WORTH_SHORTENING
         reads_lines = past_caches and register_lanes > 0  # of shorter runs, which are half a line or less
-        shortened = _best_choice(box, runs, vectors, is_small=is_small, reads_lines=reads_lines, shortened_below=most)
+        shortened = _best_choice(box, runs, vectors, search=search, reads_lines=reads_lines, shortened_below=most)
         best = shortened or best
     # parts of lines past the caches make one tile worse than another, not worse than scalar loops, which write them too
     dear = PARTS_PAST_CACHES / PARTS_OF_LINES if past_caches else 1
@@ -173,12 +187,12 @@ def _best_choice(
     vectors: Vectors,
     best: Choice | None = None,
     *,
-    is_small: bool = False,
+    search: Search = Search.WHOLE,
     reads_lines: bool = False,
     shortened_below: float | None = None,
 ) -> Choice | None:
     """
-    The cheapest of the tiles that some runs lead to, and of one found before; for a small box no larger ones.
+    The cheapest of the tiles that some runs lead to, as far as a search goes, and of one found before.
 
     `reads_lines`: whether rows have to go on until a tile reads whole lines, which runs alone do not.
     `shortened_below`: only tiles that are too large unless their runs are shortened, if they cost less than this.
@@ -190,7 +204,10 @@ def _best_choice(
         extents = extents_of(box.axes, run, rows)
         if reads_lines and read_together(box.axes, extents) < vectors.lanes:
             continue
-        if is_small and best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements:
+        if best is not None and search is Search.FIRST:
+            return best
+        is_larger = best is not None and math.prod([*run.values(), *rows.values()]) > best.tile.elements
+        if is_larger and search is Search.NO_LARGER:
             continue
         most = best.cost / price_of_overlap(box, extents, vectors) if best else limit
         if vectors.register_lanes:  # where costs count more than the instructions of a network

@@ -16,12 +16,12 @@ from layout_ir.layouts.plan import Box
 from layout_ir.layouts.source_region import has_whole_steps, takes_parts
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile, loose_pads
-from layout_ir.layouts.tiling import choose_tile
+from layout_ir.layouts.tiling import Search, choose_tile
 from layout_ir.lowering.lengths_of_parts import lengths_of_parts, most_bytes_of_last
 from layout_ir.lowering.picked_lines import picks_from_lines
 from layout_ir.lowering.schedule import Schedule
 from layout_ir.lowering.several_registers import has_small_elements
-from layout_ir.lowering.tile_choice import fastest_tile, with_short_extents
+from layout_ir.lowering.tile_choice import fastest_tile, is_tiny, with_short_extents
 
 
 def panel_of_group(
@@ -39,7 +39,7 @@ def panel_of_group(
         return None  # what is in the gaps of a run would be overwritten
     return choose_panel(
         group,
-        scratch_tile(schedule),
+        scratch_tile(group, schedule),
         source_size,
         LINE_BYTES // schedule.lanes,
         schedule.preferences.run_bytes,
@@ -52,14 +52,15 @@ def panel_of_group(
     )
 
 
-def scratch_tile(schedule: Schedule) -> ChooseTile:
-    """How a box is moved to scratch."""
+def scratch_tile(group: Group, schedule: Schedule) -> ChooseTile:
+    """How parts of a group are moved to scratch."""
+    search = Search.FIRST if is_tiny(group.main, schedule) else Search.WHOLE
 
     def tile_to_scratch(box: Box, size: int) -> Tile | None:
         short = with_short_extents(box, schedule)
         lanes = schedule.register_lanes or schedule.lanes
         counted = schedule.register_lanes if has_small_elements(schedule) else 0
-        chosen = partial(choose_tile, short, lanes, size, schedule.segment, register_lanes=counted)
+        chosen = partial(choose_tile, short, lanes, size, schedule.segment, search=search, register_lanes=counted)
         tile = fastest_tile(short, schedule, chosen)
         return None if tile is None or loose_pads(box, tile) else tile
 
@@ -144,7 +145,7 @@ def step_panel(
     move it to scratch, if that is another one.
     """
     width = LINE_BYTES // schedule.lanes
-    return panel_of_step(group, scratch_tile(filling or schedule), source_size, width, most_bytes, part=part)
+    return panel_of_step(group, scratch_tile(group, filling or schedule), source_size, width, most_bytes, part=part)
 
 
 def _holds_larger_ones(panel: Panel) -> bool:

@@ -129,7 +129,7 @@ def _of_fewer_shuffles(group: Group, source_size: int, schedule: Schedule, write
     """Panels whose tiles take fewer dear shuffles than those that write lines; None where that does not pay."""
     if not schedule.register_lanes:
         return None
-    tile, filling = tile_of(group.main, schedule, source_size), scratch_tile(schedule)(group.main, source_size)
+    tile, filling = tile_of(group.main, schedule, source_size), scratch_tile(group, schedule)(group.main, source_size)
     if tile is None or filling is None or isinstance(tile, LineCopy) or not shuffles_less(filling, tile, schedule):
         return None
     panel = panel_of_group(group, source_size, schedule, writes_pads, at_lines=True)

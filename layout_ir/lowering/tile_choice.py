@@ -18,7 +18,7 @@ from layout_ir.layouts.plan_rewrites import cut_box
 from layout_ir.layouts.shuffle_network import is_copy
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile, loose_pads
-from layout_ir.layouts.tiling import choose_tile
+from layout_ir.layouts.tiling import Search, choose_tile
 from layout_ir.lowering.cached_cycles import cached_cycles
 from layout_ir.lowering.line_sequences import rows_of
 from layout_ir.lowering.schedule import Schedule, axes_of_tile, of_shorter_tiles
@@ -56,6 +56,9 @@ FAR_LINES = 4
 SMALL_PART = 32
 """A box with less than one in so many cells of a copy is not worth a search for larger tiles."""
 
+TINY_PART = 512
+"""The same for any search beyond the first tile."""
+
 
 def tile_of(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
     """The tile that moves a box; None where scalar loops are as good. `source_size`: elements of the source."""
@@ -90,7 +93,7 @@ def _wide_tile(box: Box, schedule: Schedule, source_size: int) -> Tile | None:
             in_caches=schedule.narrows,
             fits_runs=not schedule.narrows or schedule.processor.fits_runs,
             keeps_to_lines=keeps_to_lines,
-            is_small=_is_small(box, schedule),
+            search=search_for(box, schedule),
             register_lanes=schedule.register_lanes,
         )
 
@@ -140,8 +143,16 @@ def _is_shorter(box: Box, tile: Tile, usual: Tile) -> bool:
     )
 
 
-def _is_small(box: Box, schedule: Schedule) -> bool:
-    return box.cells * SMALL_PART < schedule.cells
+def search_for(box: Box, schedule: Schedule) -> Search:
+    """How far a search for the tile of a box is worth it."""
+    if is_tiny(box, schedule):
+        return Search.FIRST
+    return Search.NO_LARGER if box.cells * SMALL_PART < schedule.cells else Search.WHOLE
+
+
+def is_tiny(box: Box, schedule: Schedule) -> bool:
+    """Whether it makes no difference to a copy how a box of it is moved, whatever the sizes are."""
+    return not is_symbolic(schedule.cells) and box.cells * TINY_PART < schedule.cells
 
 
 def cached_tile_of_unknown(box: Box, fitting: Tile, schedule: Schedule, source_size: int) -> Tile:
@@ -162,7 +173,7 @@ def _tile_in_caches(box: Box, lanes: int, schedule: Schedule, source_size: int) 
         schedule.segment,
         in_caches=True,
         fits_runs=schedule.processor.fits_runs,
-        is_small=_is_small(box, schedule),
+        search=search_for(box, schedule),
         register_lanes=schedule.register_lanes,
     )
     return fastest_tile(box, schedule, chosen)

@@ -10,15 +10,16 @@ import pytest
 from layout_ir import layout
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.planner import make_plan
+from layout_ir.layouts.symbols import Symbol, Symbols
 from layout_ir.layouts.tile import Tile, loose_pads
-from layout_ir.layouts.tiling import choose_tile
+from layout_ir.layouts.tiling import Search, choose_tile
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.cached_cycles import cached_cycles, split_share
 from layout_ir.lowering.loop_order import loop_levels
 from layout_ir.lowering.processor_families import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines, of_shorter_tiles
 from layout_ir.lowering.target import Target
-from layout_ir.lowering.tile_choice import tile_of
+from layout_ir.lowering.tile_choice import SMALL_PART, TINY_PART, search_for, tile_of
 from layout_ir.runtime.module import lower_to_c
 
 LINE = 16
@@ -209,6 +210,22 @@ def test_a_small_part_of_a_copy_is_not_searched_for_larger_tiles():
     assert small.elements < thorough.elements
 
 
+def test_a_tiny_part_of_a_copy_of_known_size_is_moved_by_the_first_tile():
+    """28 rows behind some hundred thousand: half the time that it took to compile was spent on them."""
+    whole, size = boxes("Acdb32a", "abcd", (97884, 24, 5, 5))
+    part = min(whole, key=lambda box: box.cells)
+    schedule = choose_schedule(Target(64), 1, LARGE, LARGE)
+    searches = [Search.WHOLE, Search.NO_LARGER, Search.FIRST, Search.FIRST]
+    factors = (1, SMALL_PART + 1, TINY_PART + 1, TINY_PART**2)
+    assert [search_for(part, replace(schedule, cells=factor * part.cells)) for factor in factors] == searches
+    any_size = replace(schedule, cells=Symbols(((Symbol(0),),)).number((Symbol(0),)))
+    assert search_for(part, any_size) is Search.NO_LARGER, "a stand-in is larger than any size"
+    first, best = (choose_tile(part, LINE, size, 16, search=search) for search in (Search.FIRST, Search.WHOLE))
+    assert first is not None
+    assert best is not None
+    assert first.cost / first.elements > best.cost / best.elements
+
+
 def test_a_small_part_with_pads_is_moved_by_the_tile_that_it_was_cut_for():
     """Steps of which some copy and others pad have to be in one tile."""
     whole, size = boxes("Acdb32a", "Acdb48a", (1400, 1344, 3, 3))
@@ -221,7 +238,7 @@ def test_a_small_part_with_pads_is_moved_by_the_tile_that_it_was_cut_for():
 
 
 def choose_small(box: Box, size: int) -> Tile:
-    tile = choose_tile(box, LINE, size, 4, is_small=True)
+    tile = choose_tile(box, LINE, size, 4, search=Search.NO_LARGER)
     assert tile is not None
     return tile
 
