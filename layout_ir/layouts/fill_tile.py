@@ -8,7 +8,6 @@ from layout_ir.layouts.network_gather import power_of_two_below
 from layout_ir.layouts.panel_group import contiguous
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.shuffle_network import Network, Splat, Store
-from layout_ir.layouts.symbols import is_symbolic
 
 FILLED_VECTORS = 4
 """Vectors that one tile fills."""
@@ -18,8 +17,12 @@ LEAST_FILLED = 4
 
 
 def fill_extents(box: Box, lanes: int) -> tuple[int, ...] | None:
-    """The steps of every axis of a box of pads in one tile; None where scalar loops are as good."""
-    if any(axis.is_irregular or is_symbolic(axis.extent) for axis in box.axes):
+    """
+    The steps of every axis of a box of pads in one tile; None where scalar loops are as good.
+
+    Of unknown extents it takes as many as a vector needs: a kernel looks whether there are so many.
+    """
+    if any(axis.is_irregular for axis in box.axes):
         return None
     extents = [1] * len(box.axes)
     length = 1

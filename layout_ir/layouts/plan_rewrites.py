@@ -20,10 +20,14 @@ def drop_unit_axes(box: Box) -> Box:
 
 
 def sort_axes(box: Box) -> Box:
-    """Walk the destination in the order of its memory: large destination strides outside."""
+    """
+    Walk the destination in the order of its memory: large destination strides outside.
+
+    Outside of all are axes without one, of one step or none, as only a call tells: all others are skipped at once.
+    """
     order = sorted(
         range(len(box.axes)),
-        key=lambda i: (-_spacing(box.axes[i]), -box.axes[i].source_stride),
+        key=lambda i: (_spacing(box.axes[i]) != 0, -_spacing(box.axes[i]), -box.axes[i].source_stride),
     )
     return _select(box, order)
 

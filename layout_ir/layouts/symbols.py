@@ -104,6 +104,25 @@ class Symbols:
         """Whether a number divides another for all extents: one that is made of stand-ins it may divide by chance."""
         return all(factor % divisor == 0 for _, factor in self.polynomial(number))
 
+    def may_be_none(self, number: int) -> bool:
+        """Whether a number is a difference of what stands for extents, such as the rows behind all full blocks."""
+        return is_symbolic(number) and any(factor < 0 for _, factor in self.polynomial(number))
+
+    def most(self, number: int) -> float:
+        """The most that a number may be: of what is behind full blocks there is less than another one."""
+        if not is_symbolic(number):
+            return number
+        match self.polynomial(number):
+            case (((one,), factor), ((whole,), taken)) if one.dim == whole.dim and whole.is_full:
+                if one.block == whole.block and factor == -taken:
+                    return factor  # one block, which is not full
+                count = whole.block // one.block
+                if one.is_full and whole.block % one.block == 0 and count * factor == -taken:
+                    return factor * (count - 1)
+            case _:
+                pass
+        return math.inf
+
     def at_length(self, number: int, extent: int, length: int) -> int:
         """
         What a number is where an unknown extent, which is one product, has some length.

@@ -67,6 +67,9 @@ class Guards:
         """The loops over tiles by `tiles`, with the schedule for each case, and `otherwise` where no tile fits in."""
         extents = [axis.extent for axis in self.box.axes]
         lengths = [(extent, steps) for extent, steps in zip(extents, self.tile.extents, strict=True) if steps > 1]
+        if any(self.unknown.symbols.most(extent) < steps for extent, steps in lengths):
+            otherwise()
+            return
         conditions = are_as_long(self.builder, lengths)
         unknown = [(extent, steps) for extent, steps in lengths if is_symbolic(extent)]
         is_long = len(unknown) == 1 and unknown[0][1] >= LONG_TILE and schedule.lanes >= LONG_TILE

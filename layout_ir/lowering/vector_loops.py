@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -98,7 +98,21 @@ class _Emitter:
     def _one_by_one(self, parts: Sequence[Part]) -> None:
         """The same without common loops."""
         for steps in whole_steps(parts, self.buffers.source_size, self.schedule):
-            self._by_length(steps)
+            self._where_any(steps.group.boxes, partial(self._by_length, steps))
+
+    def _where_any(self, boxes: Sequence[Box], emit: Callable[[], None]) -> None:
+        """What moves boxes; around all of their loops it is asked whether there are any steps, as a call may tell."""
+        symbols = self.symbols
+        assert symbols is not None
+        rests = ({axis.extent for axis in box.axes if symbols.may_be_none(axis.extent)} for box in boxes)
+        none = self.builder.constant(0)
+        common = sorted(set[int].intersection(*rests))
+        emit_where(
+            self.builder,
+            [self.builder.compare(self.builder.constant(rest), "ne", none) for rest in common],
+            emit,
+            lambda: None,
+        )
 
     def _by_length(self, steps: WholeSteps) -> None:
         """Steps with rows of a common length as those of known length where that is worth it."""
@@ -139,8 +153,11 @@ class _Emitter:
         """Steps by panels that shorter tiles fill where only these fit in, else each part by itself."""
 
         def otherwise() -> None:
+            if len(steps.parts) == 1:  # of which there are some
+                self.by_sizes(steps.parts[0], guards.schedule)
+                return
             for part in steps.parts:
-                self.by_sizes(part, guards.schedule)
+                self._where_any(part.group.boxes, partial(self.by_sizes, part, guards.schedule))
 
         short, usual = steps.short, steps.usual
         if short is None or usual is None:

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from layout_ir.layouts.fill_tile import fill_extents, fill_network
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.shuffle_network import Splat
+from layout_ir.layouts.symbols import Symbol, Symbols
 
 LANES = 16
+ANY = Symbols(((Symbol(0),),)).number((Symbol(0),))
 
 
 def pads(*axes: tuple[int, int]) -> Box:
@@ -31,6 +33,12 @@ def pads(*axes: tuple[int, int]) -> Box:
         (pads((9, 16), (12, 1)), (1, 12)),
         (pads((9, 16), (3, 1)), None),  # too few that follow each other
         (pads((9, 16)), None),
+        # of any size: cells that a kernel finds to be as many, in blocks that there may be
+        (pads((ANY, 1)), (64,)),
+        (pads((ANY, 12), (12, 1)), (4, 12)),
+        (pads((ANY, 0), (9, 480), (40 * ANY, 12), (12, 1)), (1, 1, 4, 12)),
+        (pads((ANY, 48), (3, 16), (16, 1)), (1, 3, 16)),
+        (pads((ANY, 64)), None),
     ],
     ids=str,
 )

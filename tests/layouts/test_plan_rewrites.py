@@ -92,6 +92,11 @@ def test_the_destination_is_walked_in_its_order():
     assert [axis.name for axis in sort_axes(box).axes] == ["b", "c", "a"]
 
 
+def test_what_there_may_be_one_of_is_outside_of_all_loops():
+    box = Box((Axis("a", 4, 1, 1, 4), Axis("rest", 1 << 200, 0, 0, 0), Axis("b", 3, 4, 8, 3)))
+    assert [axis.name for axis in sort_axes(box).axes] == ["rest", "b", "a"]
+
+
 def test_neighbours_merge_where_both_sides_are_contiguous():
     merged = merge_axes(Box((Axis("a", 4, 8, 16, 4), Axis("b", 8, 1, 2, 8))))
     assert merged.axes == (Axis("a_b", 32, 1, 2, 32),)

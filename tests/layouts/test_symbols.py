@@ -21,6 +21,7 @@ from layout_ir.layouts.symbols import (
 
 N, H, W = Symbol(0), Symbol(2), Symbol(3)
 FULL, HALF, BLOCKS = Symbol.full(0, 16), Symbol(0, 16, 8), Symbol(0, 16)
+QUARTERS = Symbol.full(0, 4)
 SYMBOLS = Symbols(((FULL, HALF, BLOCKS, N), (H,), (W,)))
 EXTENTS = {0: 35, 2: 7, 3: 9}
 
@@ -102,6 +103,36 @@ def test_a_multiple_is_one_for_every_size():
     assert is_multiple(rest, 1)
     assert is_multiple(35, 5)
     assert not is_multiple(36, 5)
+
+
+@pytest.mark.parametrize(
+    ("terms", "most"),
+    [
+        ({(N,): 1, (FULL,): -16}, 15),
+        ({(N,): 3, (FULL,): -48}, 45),
+        ({(BLOCKS,): 1, (FULL,): -1}, 1),
+        ({(HALF,): 2, (FULL,): -2}, 2),
+        ({(QUARTERS,): 1, (FULL,): -4}, 3),
+        # with no limit, or with one that is not looked for
+        ({(N,): 1}, math.inf),
+        ({(N,): 1, (FULL,): -15}, math.inf),
+        ({(N,): 1, (BLOCKS,): -16}, math.inf),
+        ({(N, H): 1, (FULL, H): -16}, math.inf),
+        ({(H,): 1, (FULL,): -1}, math.inf),
+        ({(FULL,): 1, (QUARTERS,): -4}, math.inf),
+        ({(): 7}, 7),
+    ],
+)
+def test_how_much_there_is_behind_full_blocks(terms: dict[tuple[Symbol, ...], int], most: float) -> None:
+    symbols = Symbols(((FULL, HALF, BLOCKS, QUARTERS, N), (H,), (W,)))
+    number = sum(factor * symbols.number(product) for product, factor in terms.items())
+    values = [symbols.value(number, {0: extent, 2: 7, 3: 9}) for extent in range(100)]
+    assert symbols.most(number) == most
+    if most < math.inf:
+        assert max(values) == most
+    assert symbols.may_be_none(number) == any(factor < 0 for factor in terms.values())
+    if symbols.may_be_none(number) and most < math.inf:
+        assert min(values) == 0
 
 
 def test_a_number_where_an_extent_is_known() -> None:

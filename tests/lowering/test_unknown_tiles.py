@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from layout_ir import layout
+from layout_ir import element_type, layout
 from layout_ir.layouts import tile_costs
 from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import Symbol, Symbols
@@ -190,3 +190,15 @@ def test_a_kernel_looks_whether_planes_are_whole_pages(shape: tuple[int | None, 
     text = lower_to_c(module, Target(64, processor=SAPPHIRE_RAPIDS))[1]
     assert ("% 4096 == 0" in text) == looks
     assert text.count("*(i8x64_unaligned *)&destination") >= 2 * 16  # whole lines of 16 planes, in large copies or not
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f32"])
+def test_what_is_behind_full_blocks_is_looked_for_once_and_goes_by_tiles_that_may_fit_in(dtype: str) -> None:
+    module = reorder_module(layout("NHWC"), layout("onednn:nChw16c"), (None,) * 4, element_type(dtype))
+    text = lower_to_c(module, Target(64))[1]
+    main = text[text.rindex("void reorder(") :]
+    defined = dict(re.findall(r"const int64_t (\w+) = (.*?);", main))
+    (rest,) = (name for name, value in defined.items() if value == "c - 16 * c_full")
+    assert main.count(f"if ({rest} != 0) {{") == 1
+    assert len(re.findall(r"if \(.* - c_full != 0\) {", main)) == 1  # pads of a last block
+    assert all(int(steps) < 16 for steps in re.findall(rf"\b{rest} >= (\d+)", main))
