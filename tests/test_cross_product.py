@@ -30,7 +30,7 @@ VECTOR_STEPS = {16: 1, 32: 1, 64: 1} if ALL else {16: 8, 32: 16, 64: 16}
 """Width in bytes to how many pairs one is taken of, at random."""
 
 LARGEST_INTERPRETED = 400
-"""Elements of the largest reorder whose loops are interpreted, at about 20 microseconds an element."""
+"""Elements of the largest reorder whose loops are interpreted."""
 
 BY_NAME = {family.name: family for family in FAMILIES}
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import Attribute
 
+from layout_ir.dialects.types import element_type_of, is_vector
 from layout_ir.errors import LayoutError
-from layout_ir.layouts.element_type import ElementType
+from layout_ir.layouts.element_type import ElementType, element_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,12 @@ _FLOAT_FORMATS: dict[type[Attribute], tuple[str, str]] = {
     Float32Type: ("<f", "<I"),
     Float64Type: ("<d", "<Q"),
 }
+
+
+def scalar_type(kind: Attribute) -> ElementType:
+    """The element type of a vector or of a scalar; an index counts as 64 bits."""
+    element = kind.element_type if is_vector(kind) else kind
+    return element_type("i64") if isinstance(element, IndexType) else element_type_of(element)
 
 
 def bits_dtype(element: ElementType) -> np.dtype[np.unsignedinteger]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects import affine, arith, memref, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, MemRefType
+from xdsl.dialects import affine, memref, scf
+from xdsl.dialects.builtin import MemRefType
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -20,27 +23,36 @@ from xdsl.interpreter import (
     register_impls,
 )
 from xdsl.interpreters.affine import AffineFunctions
-from xdsl.interpreters.arith import ArithFunctions
 from xdsl.ir import Attribute, Operation
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
 from xdsl.utils.exceptions import InterpretationError
 
-from layout_ir.dialects.types import element_type_of, is_vector
-from layout_ir.interpreter.bits import bits_dtype, bits_of
-from layout_ir.layouts.element_type import ElementType, element_type
+from layout_ir.dialects.types import element_type_of
+from layout_ir.interpreter.bits import bits_dtype
 
 Bits = npt.NDArray[Any]
 
 UNWRITTEN = 0xA5
 """Every byte of a fresh buffer, so that reading what was never written shows."""
 
+Evaluate = Callable[[Sequence[int]], int]
+
+_OPERATORS: dict[AffineBinaryOpKind, Callable[[int, int], int]] = {
+    AffineBinaryOpKind.Add: lambda left, right: left + right,
+    AffineBinaryOpKind.Mul: lambda left, right: left * right,
+    AffineBinaryOpKind.FloorDiv: lambda left, right: left // right,
+    AffineBinaryOpKind.CeilDiv: lambda left, right: -(-left // right),
+    AffineBinaryOpKind.Mod: lambda left, right: left % right,
+}
 _DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.CeilDiv, AffineBinaryOpKind.Mod)
-
-
-def scalar_type(kind: Attribute) -> ElementType:
-    """The element type of a vector or of a scalar; an index counts as 64 bits."""
-    element = kind.element_type if is_vector(kind) else kind
-    return element_type("i64") if isinstance(element, IndexType) else element_type_of(element)
 
 
 def check_access(op: Operation, buffer: Bits, indices: tuple[int, ...], lanes: int = 1) -> None:
@@ -54,14 +66,40 @@ def check_access(op: Operation, buffer: Bits, indices: tuple[int, ...], lanes: i
         )
 
 
-def _dividends(expressions: AffineMap) -> tuple[AffineExpr, ...]:
-    """The left operands of all divisions in a map."""
-    return tuple(
-        node.lhs
-        for result in expressions.results
-        for node in result.dfs()
-        if isinstance(node, AffineBinaryOpExpr) and node.kind in _DIVISIONS
-    )
+@dataclass(frozen=True)
+class _Evaluated:
+    """The results of an affine map, and the dividends in it, as functions of dims and then symbols."""
+
+    results: tuple[Evaluate, ...]
+    dividends: tuple[tuple[AffineExpr, Evaluate], ...]
+
+    @staticmethod
+    def of(expressions: AffineMap) -> _Evaluated:
+        """Made once for each map: xDSL's own evaluation looks at every node again for every point."""
+        functions = tuple(_function(result, expressions.num_dims) for result in expressions.results)
+        dividends = dict.fromkeys(
+            node.lhs
+            for result in expressions.results
+            for node in result.dfs()
+            if isinstance(node, AffineBinaryOpExpr) and node.kind in _DIVISIONS
+        )
+        return _Evaluated(functions, tuple((node, _function(node, expressions.num_dims)) for node in dividends))
+
+
+def _function(expression: AffineExpr, dims: int) -> Evaluate:
+    """An affine expression as a function of the values of all dims, which symbols follow."""
+    match expression:
+        case AffineConstantExpr(value):
+            return lambda _: value
+        case AffineDimExpr(position):
+            return itemgetter(position)
+        case AffineSymExpr(position):
+            return itemgetter(dims + position)
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            operator, left, right = _OPERATORS[kind], _function(lhs, dims), _function(rhs, dims)
+            return lambda values: operator(left(values), right(values))
+        case _:
+            raise InterpretationError(f"expected an affine expression, got {expression}")
 
 
 @register_impls
@@ -70,70 +108,19 @@ class AffineIndexFunctions(AffineFunctions):
 
     def __init__(self) -> None:
         # by the identity of attributes, as a hash is made anew every time: they live as long as what is interpreted
-        self._dividends: dict[int, tuple[AffineExpr, ...]] = {}
+        self._evaluated: dict[int, _Evaluated] = {}
 
     @impl(affine.ApplyOp)
-    def run_apply(self, interpreter: Interpreter, op: affine.ApplyOp, args: tuple[Any, ...]) -> PythonValues:
+    def run_apply(self, interpreter: Interpreter, op: affine.ApplyOp, args: tuple[int, ...]) -> PythonValues:
         attribute = op.map
-        expressions = attribute.data
-        dims, symbols = list(args[: expressions.num_dims]), list(args[expressions.num_dims :])
-        if (known := self._dividends.get(id(attribute))) is None:
-            known = self._dividends[id(attribute)] = _dividends(expressions)
-        for dividend in known:
-            if (value := dividend.eval(dims, symbols)) < 0:
+        if (known := self._evaluated.get(id(attribute))) is None:
+            known = self._evaluated[id(attribute)] = _Evaluated.of(attribute.data)
+        for dividend, function in known.dividends:
+            if (value := function(args)) < 0:
                 raise InterpretationError(
                     f"{op.name}: expected a dividend that is not negative, got {dividend} = {value}"
                 )
-        return tuple(expressions.eval(dims, symbols))
-
-
-@register_impls
-class ArithOnBitsFunctions(ArithFunctions):
-    """Constants as bits, and unsigned operations."""
-
-    @impl(arith.ConstantOp)
-    def run_constant(self, interpreter: Interpreter, op: arith.ConstantOp, args: PythonValues) -> PythonValues:
-        kind, value = op.result.type, op.value
-        if isinstance(value, DenseIntOrFPElementsAttr):
-            element = scalar_type(kind)
-            lanes = [bits_of(lane, element) for lane in value.iter_attrs()]
-            shape = value.get_shape()
-            return (np.array(np.broadcast_to(np.array(lanes, bits_dtype(element)), shape)),)
-        if isinstance(kind, IndexType) and isinstance(value, IntegerAttr):
-            return (value.value.data,)
-        return (bits_of(value, scalar_type(kind)),)
-
-    @impl(arith.MinUIOp)
-    def run_minui(self, interpreter: Interpreter, op: arith.MinUIOp, args: PythonValues) -> PythonValues:
-        return (min(_not_negative(op, args)),)
-
-    @impl(arith.MaxUIOp)
-    def run_maxui(self, interpreter: Interpreter, op: arith.MaxUIOp, args: PythonValues) -> PythonValues:
-        return (max(_not_negative(op, args)),)
-
-    @impl(arith.MinSIOp)
-    def run_minsi(self, interpreter: Interpreter, op: arith.MinSIOp, args: PythonValues) -> PythonValues:
-        return (min(args),)
-
-    @impl(arith.MaxSIOp)
-    def run_maxsi(self, interpreter: Interpreter, op: arith.MaxSIOp, args: PythonValues) -> PythonValues:
-        return (max(args),)
-
-    @impl(arith.DivUIOp)
-    def run_divui(self, interpreter: Interpreter, op: arith.DivUIOp, args: PythonValues) -> PythonValues:
-        left, right = _not_negative(op, args)
-        return (left // right,)
-
-    @impl(arith.RemUIOp)
-    def run_remui(self, interpreter: Interpreter, op: arith.RemUIOp, args: PythonValues) -> PythonValues:
-        left, right = _not_negative(op, args)
-        return (left % right,)
-
-
-def _not_negative(op: Operation, args: PythonValues) -> PythonValues:
-    if min(args) < 0:
-        raise InterpretationError(f"{op.name}: expected operands that are not negative, got {list(args)}")
-    return args
+        return tuple([function(args) for function in known.results])
 
 
 def _unwritten(kind: MemRefType[Attribute]) -> Bits:

@@ -29,17 +29,18 @@ def run_loops(
 
     `buffers`: one C-contiguous array for every argument, of at least as many elements as the memref has; the
     interpreted function sees only these. `sizes`: the index arguments behind them. `listeners` see every op before and
-    after it runs. Costs about 20 microseconds an element: for small shapes.
+    after it runs. Costs some microseconds an operation: for small shapes.
 
     Raises `LayoutError` where the buffers do not fit, and xDSL's `InterpretationError` for an access outside of a
     buffer or a division of a negative index.
     """
-    from xdsl.interpreter import Interpreter
     from xdsl.interpreters.func import FuncFunctions
     from xdsl.interpreters.scf import ScfFunctions
 
+    from layout_ir.interpreter.arith_functions import ArithOnBitsFunctions
     from layout_ir.interpreter.functions import find_function
-    from layout_ir.interpreter.loop_functions import AffineIndexFunctions, ArithOnBitsFunctions, BufferFunctions
+    from layout_ir.interpreter.loop_functions import AffineIndexFunctions, BufferFunctions
+    from layout_ir.interpreter.region_runner import RegionRunner
     from layout_ir.interpreter.vector_functions import VectorFunctions
 
     function = find_function(module, function_name)
@@ -50,7 +51,7 @@ def run_loops(
     if len(sizes) != len(types) - count:
         raise LayoutError(f"{function_name}: expected {len(types) - count} sizes, got {len(sizes)}")
     views = tuple(_view(buffer, kind) for buffer, kind in zip(buffers, types, strict=False))
-    interpreter = Interpreter(module, index_bitwidth=64, listeners=tuple(listeners))
+    interpreter = RegionRunner(module, index_bitwidth=64, listeners=tuple(listeners))
     for implementations in (
         FuncFunctions(),
         ScfFunctions(),

@@ -10,8 +10,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from layout_ir.dialects.aligned import ALIGNED, AT_LINE
 from layout_ir.dialects.types import is_vector
-from layout_ir.interpreter.bits import bits_dtype
-from layout_ir.interpreter.loop_functions import Bits, check_access, scalar_type
+from layout_ir.interpreter.bits import bits_dtype, scalar_type
+from layout_ir.interpreter.loop_functions import Bits, check_access
 
 
 def lanes_of(kind: Attribute) -> int:

@@ -12,7 +12,8 @@ from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint
 
-from layout_ir.interpreter.loop_functions import AffineIndexFunctions, ArithOnBitsFunctions
+from layout_ir.interpreter.arith_functions import ArithOnBitsFunctions
+from layout_ir.interpreter.loop_functions import AffineIndexFunctions
 from layout_ir.lowering.constants import Constants
 from layout_ir.lowering.loop_builder import LoopBuilder
 from layout_ir.lowering.next_step import LoopAround, next_step
