@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,11 +12,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriteWalker, TypeConversionPattern
 from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.dialects.attributes import FormatAttr, OpenAttr
 from layout_ir.dialects.functions import same_function
+from layout_ir.dialects.nested import nested, of_kind
 from layout_ir.dialects.sizes import keep_dim_names
 from layout_ir.dialects.types import (
     Stored,
@@ -33,6 +33,7 @@ from layout_ir.formats.registry import ALIASES, SYSTEMS
 from layout_ir.layouts.index_map import IndexMap
 from layout_ir.layouts.strided import StridedLayout
 from layout_ir.layouts.symbols import is_symbolic
+from layout_ir.lowering.change_types import change_types
 
 PLAIN = "plain"
 """What the option `systems` calls the dim strings that need no system."""
@@ -76,30 +77,24 @@ def _says_the_same(named: IndexMap, explicit: IndexMap) -> bool:
     return named.cell_count == explicit.cell_count and same_function(named, explicit)
 
 
-@dataclass
-class ResolveTypes(TypeConversionPattern):
-    """Resolve the names of some systems (of all for None) in every type."""
-
-    recursive: bool = True
-    systems: frozenset[str] | None = None
-
-    def convert_type(self, typ: Attribute, /) -> Attribute | None:
-        if not is_stored(typ):
-            return None
-        layout = layout_of(typ)
-        if isinstance(layout, OpenAttr) and self.systems is None:
-            raise PassFailedException(
-                f"layout-resolve: expected a layout that says where every element lies, "
-                f"got {typ}: {layout.reason()}; write the layout that is meant"
-            )
-        if not isinstance(layout, FormatAttr):
-            return None
-        if self.systems is not None and (layout.format.system or PLAIN) not in self.systems:
-            return None
-        try:
-            return resolved_type(typ)
-        except LayoutError as error:
-            raise PassFailedException(f"layout-resolve: {error}") from None
+def _resolved(attribute: Attribute, systems: frozenset[str] | None) -> Attribute:
+    """A type without the names of some systems (of all for None); everything else as it is."""
+    if not is_stored(attribute):
+        return attribute
+    layout = layout_of(attribute)
+    if isinstance(layout, OpenAttr) and systems is None:
+        raise PassFailedException(
+            f"layout-resolve: expected a layout that says where every element lies, "
+            f"got {attribute}: {layout.reason()}; write the layout that is meant"
+        )
+    if not isinstance(layout, FormatAttr):
+        return attribute
+    if systems is not None and (layout.format.system or PLAIN) not in systems:
+        return attribute
+    try:
+        return resolved_type(attribute)
+    except LayoutError as error:
+        raise PassFailedException(f"layout-resolve: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -113,10 +108,10 @@ class ResolvePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         systems = None if self.systems is None else _known_systems(self.systems)
-        for function in op.walk():
-            if isinstance(function, FuncOp):
-                keep_dim_names(function)
-        PatternRewriteWalker(ResolveTypes(systems=systems), apply_recursively=False).rewrite_module(op)
+        operations = nested(op)
+        for function in of_kind(operations, FuncOp):
+            keep_dim_names(function)
+        change_types(operations, partial(_resolved, systems=systems))
 
 
 def _known_systems(names: Sequence[str]) -> frozenset[str]:

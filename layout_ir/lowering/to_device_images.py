@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from layout_ir.dialects.attributes import LayoutAttr, UndefAttr
+from layout_ir.dialects.nested import nested
 from layout_ir.dialects.ops import CopyOp
 from layout_ir.dialects.types import element_type_of, index_map_of, is_buffer
 from layout_ir.errors import LayoutError
+from layout_ir.lowering.change_types import change_types
 from layout_ir.lowering.constants import Constants
-from layout_ir.lowering.flatten import change_types
 from layout_ir.lowering.to_device_builder import ParallelBuilder
 from layout_ir.lowering.to_device_image_type import GLOBAL_SPACE, image_type
 from layout_ir.lowering.to_device_pixels import emit_pixel_copy
@@ -43,9 +44,6 @@ def becomes_image(attribute: Attribute) -> bool:
 
 
 def _as_image(attribute: Attribute) -> Attribute:
-    if isinstance(attribute, FunctionType):
-        inputs, outputs = (list(map(_as_image, types)) for types in (attribute.inputs, attribute.outputs))
-        return FunctionType.from_lists(inputs, outputs)
     if not becomes_image(attribute):
         return attribute
     assert is_buffer(attribute)
@@ -67,8 +65,7 @@ class ToImagesPass(ModulePass):
             for copy in [copy for copy in op.walk() if isinstance(copy, CopyOp)]:
                 if becomes_image(copy.source.type) or becomes_image(copy.destination.type):
                     _lower(copy, constants)
-            for operation in list(op.walk()):
-                change_types(operation, _as_image)
+            change_types(nested(op), _as_image)
         except LayoutError as error:
             raise PassFailedException(f"{self.name}: {error}") from None
 
