@@ -104,6 +104,18 @@ class Symbols:
         """Whether a number divides another for all extents: one that is made of stand-ins it may divide by chance."""
         return all(factor % divisor == 0 for _, factor in self.polynomial(number))
 
+    def unit(self, number: int) -> int:
+        """What a number is a multiple of for all extents."""
+        return math.gcd(*(factor for _, factor in self.polynomial(number)))
+
+    def has_several_dims(self, number: int) -> bool:
+        """Whether a number is made of products of several extents."""
+        return any(len(product) > 1 for product, _ in self.polynomial(number))
+
+    def first_dim(self, number: int) -> int:
+        """The first of the dims that a number is made of."""
+        return min(symbol.dim for product, _ in self.polynomial(number) for symbol in product)
+
     def may_be_none(self, number: int) -> bool:
         """Whether a number is a difference of what stands for extents, such as the rows behind all full blocks."""
         return is_symbolic(number) and any(factor < 0 for _, factor in self.polynomial(number))

@@ -16,7 +16,7 @@ from layout_ir.layouts.symbols import Symbols, is_symbolic
 from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.schedule import Schedule, in_caches
-from layout_ir.lowering.short_extents import ShortBox, short_boxes, short_extent
+from layout_ir.lowering.short_extents import ShortBox, short_boxes, unknown_lengths
 from layout_ir.lowering.tile_choice import is_worth_own_loops, shorter_tiles, tile_of
 from layout_ir.lowering.whole_steps import WholeSteps
 
@@ -43,9 +43,10 @@ def of_common_length(steps: WholeSteps, buffers: Buffers, schedule: Schedule, sy
     found: list[tuple[int, ShortBox, bool]] = []
     for box in (box for part in steps.parts for box in part.group.boxes):
         tile = tile_of(box, schedule, buffers.source_size)
-        extent = None if tile is None else short_extent(box, tile)
-        if tile is None or extent is None:
-            return None
+        needed = [] if tile is None else unknown_lengths(box, tile)
+        if tile is None or len(needed) != 1 or sum(is_symbolic(axis.extent) for axis in box.axes) != 2:
+            return None  # one other is unknown: with none the box is small
+        (extent,) = needed
         short = next(short_boxes(box, buffers, extent, symbols, (COMMON_LENGTH,)), None)
         if short is None:
             return None

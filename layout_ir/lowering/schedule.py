@@ -27,7 +27,10 @@ SHORT_LANES = 16
 """Elements of vectors for extents that hold no half of a longer one."""
 
 LEAST_STEPS = 8
-"""Steps of an unknown extent that the shortest tiles take."""
+"""Steps of unknown extents that the shortest tiles take."""
+
+LEAST_STEPS_OF_SHORT = 4
+"""The same of one that is short more often than the others, such as a batch."""
 
 BLOCK_TILES = 2
 """Tiles along each of the two directions of a transposition that are moved before its loops go on."""
@@ -105,6 +108,15 @@ class Schedule:
 
     most_steps: int | None = None
     """Steps of an unknown extent that a tile may take, where it holds no longer ones; None for any."""
+
+    short_extent: int | None = None
+    """The unknown extent of which the shortest tiles take fewer steps than of others."""
+
+    moves_short: bool = True
+    """Whether what holds no tile has shorter ones, and loops for some lengths; else it goes element by element."""
+
+    long_extents: frozenset[int] = frozenset()
+    """Unknown extents that hold every tile, whatever the sizes are."""
 
     segment: int | None = None
     """Elements of the part of a vector within which shuffles are cheap; None for all."""
@@ -209,9 +221,12 @@ def of_shorter_tiles(schedule: Schedule) -> Iterator[Schedule]:
     sizes = [(lanes, lanes), (lanes, lanes // 2)]
     if lanes > SHORT_LANES:
         sizes += [(SHORT_LANES, steps) for steps in (SHORT_LANES, SHORT_LANES // 2) if steps < lanes // 2]
+    if schedule.short_extent is not None:
+        sizes.append((min(lanes, SHORT_LANES), LEAST_STEPS_OF_SHORT))
+    least = LEAST_STEPS if schedule.short_extent is None else LEAST_STEPS_OF_SHORT
     longest = schedule.most_steps
     for vector, steps in sizes:
-        if steps >= LEAST_STEPS and (longest is None or steps < longest):
+        if steps >= least and (longest is None or steps < longest):
             yield replace(usual, lanes=vector, most_steps=steps)
 
 

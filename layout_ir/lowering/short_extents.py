@@ -7,7 +7,7 @@ No tile fits into so short an extent, or none so well; where its length is known
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from layout_ir.layouts.symbols import Symbols, Undecodable, is_symbolic
 from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.box_loops import Buffers
 from layout_ir.lowering.loop_builder import LoopBuilder
+from layout_ir.lowering.schedule import Schedule
 
 LENGTHS = 1, 2, 4
 """Steps of one dim that have loops of their own. Others are rare, and each takes its time to compile."""
@@ -41,25 +42,42 @@ class ShortBox:
     buffers: Buffers
 
 
-def short_extent(box: Box, tile: Tile) -> int | None:
-    """
-    The unknown extent that decides whether a tile fits in; None where there are several.
-
-    One other may be unknown too: with none the box is small, and with more there would be a case for each pair.
-    """
-    unknown = [axis.extent for axis in box.axes if is_symbolic(axis.extent)]
-    needed = [
+def unknown_lengths(box: Box, tile: Tile) -> list[int]:
+    """The unknown extents that decide whether a tile fits in."""
+    return [
         axis.extent
         for axis, steps in zip(box.axes, tile.extents, strict=True)
         if is_symbolic(axis.extent) and steps > 1
     ]
-    return needed[0] if len(needed) == 1 and len(unknown) == 2 else None
+
+
+def deciding_extent(box: Box, tile: Tile, long: Collection[int], symbols: Symbols) -> int | None:
+    """
+    The unknown extent that most often is too short for a tile; None where none is, or all that is unknown.
+
+    `long`: those that never are. Products of several dims seldom are where others decide too: images of few pixels come
+    in batches. Of single dims it is the first, as batches are short more often than rows of images.
+    """
+    needed = [extent for extent in unknown_lengths(box, tile) if extent not in long]
+    singles = [extent for extent in needed if not symbols.has_several_dims(extent)]
+    first = min(singles or needed, key=lambda extent: symbols.first_dim(extent), default=None)
+    is_all = all(axis.extent == first for axis in box.axes if is_symbolic(axis.extent))
+    return None if is_all else first
+
+
+def for_short_extents(box: Box, tile: Tile, schedule: Schedule, symbols: Symbols) -> Schedule:
+    """The schedule where a tile does not fit into a box, for which shorter ones are looked for."""
+    extents = [axis.extent for axis in box.axes if is_symbolic(axis.extent)]
+    long = frozenset(extent for extent in extents if symbols.unit(extent) >= schedule.lanes)
+    short = deciding_extent(box, tile, long, symbols)
+    if short is not None and symbols.has_several_dims(short):
+        short = None
+    return replace(schedule, long_extents=long, short_extent=short)
 
 
 def own_lengths(extent: int, symbols: Symbols) -> Sequence[int]:
     """The lengths of an unknown extent that have loops of their own."""
-    has_several_dims = any(len(product) > 1 for product, _ in symbols.polynomial(extent))
-    return AREAS if has_several_dims else LENGTHS
+    return AREAS if symbols.has_several_dims(extent) else LENGTHS
 
 
 def short_boxes(

@@ -21,7 +21,7 @@ from layout_ir.layouts.tile import Tile, loose_pads
 from layout_ir.layouts.tiling import Search, choose_tile
 from layout_ir.lowering.cached_cycles import cached_cycles
 from layout_ir.lowering.line_sequences import rows_of
-from layout_ir.lowering.schedule import Schedule, axes_of_tile, of_shorter_tiles
+from layout_ir.lowering.schedule import LEAST_STEPS, Schedule, axes_of_tile, of_shorter_tiles
 
 PLACES_OF_SMALL_SET = 8
 """Lines of one set that a small first level cache has place for."""
@@ -114,9 +114,14 @@ def with_short_extents(box: Box, schedule: Schedule) -> Box:
     most = schedule.most_steps
     if most is None:
         return box
+
+    def held(extent: int) -> int:
+        if not is_symbolic(extent) or extent in schedule.long_extents:
+            return extent
+        return most if most >= LEAST_STEPS or extent == schedule.short_extent else schedule.lanes
+
     return replace(
-        box,
-        axes=tuple(replace(axis, extent=most, valid=most) if is_symbolic(axis.extent) else axis for axis in box.axes),
+        box, axes=tuple(replace(axis, extent=held(axis.extent), valid=held(axis.valid)) for axis in box.axes)
     )
 
 

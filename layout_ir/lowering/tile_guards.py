@@ -79,7 +79,8 @@ class Guards:
 
     def _may_be_halved(self, schedule: Schedule) -> bool:
         """Whether what is taken where this tile does not fit in has half as many steps, and is about as good."""
-        if schedule.most_steps is not None or not may_be_large(self.box, self.unknown.symbols):
+        is_usual = schedule.most_steps is None and schedule.moves_short
+        if not is_usual or not may_be_large(self.box, self.unknown.symbols):
             return False
         shorter = shorter_tiles(self.box, self.tile, schedule, self.buffers.source_size)
         half = None if shorter is None else tile_of(self.box, shorter, self.buffers.source_size)

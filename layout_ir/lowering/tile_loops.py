@@ -24,10 +24,11 @@ from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
 from layout_ir.lowering.short_extents import (
     ShortBox,
+    deciding_extent,
     emit_by_length,
+    for_short_extents,
     own_lengths,
     short_boxes,
-    short_extent,
     with_short_loops_outside,
 )
 from layout_ir.lowering.short_rows import place_ahead, place_behind, place_inside, step_distance, written_place_ahead
@@ -61,7 +62,10 @@ def _emit_whole(builder: LoopBuilder, part: Box, tile: Tile | None, buffers: Buf
 
 def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, schedule: Schedule) -> None:
     """The loops of a box whose extents do not hold `tile`: by shorter ones, or scalar where there are none."""
-    shorter = shorter_tiles(part, tile, schedule, buffers.source_size)
+    assert builder.unknown is not None
+    symbols = builder.unknown.symbols
+    schedule = for_short_extents(part, tile, schedule, symbols)
+    shorter = shorter_tiles(part, tile, schedule, buffers.source_size) if schedule.moves_short else None
 
     def emit_longer() -> None:
         if shorter is None:
@@ -69,11 +73,10 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
         else:
             emit_part(builder, part, buffers, shorter)
 
-    extent = short_extent(part, tile) if schedule.most_steps is None else None
-    if extent is None or builder.unknown is None:
+    extent = deciding_extent(part, tile, schedule.long_extents, symbols)
+    if extent is None or schedule.most_steps is not None or not schedule.moves_short:
         emit_longer()
         return
-    symbols = builder.unknown.symbols
     boxes = list(short_boxes(part, buffers, extent, symbols, own_lengths(extent, symbols)))
 
     def emit_short(short: ShortBox) -> None:
@@ -83,8 +86,12 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
 
 
 def _schedule_of(short: ShortBox, schedule: Schedule) -> Schedule:
-    """The schedule for one length: past the caches only where tiles write whole lines, as no panels are made for it."""
-    usual = replace(schedule, panels=False, leaves_parts=True, cells=short.buffers.cells)
+    """
+    The schedule for one length: past the caches only where tiles write whole lines, as no panels are made for it.
+
+    Where another extent is short as well there is little to move.
+    """
+    usual = replace(schedule, panels=False, leaves_parts=True, cells=short.buffers.cells, moves_short=False)
     return in_caches(usual) if schedule.register_lanes else usual
 
 

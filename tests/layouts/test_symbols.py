@@ -135,6 +135,23 @@ def test_how_much_there_is_behind_full_blocks(terms: dict[tuple[Symbol, ...], in
         assert min(values) == 0
 
 
+def test_what_a_number_is_made_of() -> None:
+    number = SYMBOLS.number
+    for terms, unit, has_several, first in [
+        ({(N,): 1}, 1, False, 0),
+        ({(H, W): 64}, 64, True, 2),
+        ({(N,): 12, (FULL,): -16}, 4, False, 0),
+        ({(W,): 6, (): 9}, 3, False, 3),
+    ]:
+        total = sum(factor * number(product) for product, factor in terms.items())
+        assert (SYMBOLS.unit(total), SYMBOLS.has_several_dims(total), SYMBOLS.first_dim(total)) == (
+            unit,
+            has_several,
+            first,
+        )
+        assert SYMBOLS.value(total, EXTENTS) % unit == 0
+
+
 def test_a_number_where_an_extent_is_known() -> None:
     area, number = SYMBOLS.number((H, W)), SYMBOLS.number
     for length in (1, 2, 4):

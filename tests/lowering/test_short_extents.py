@@ -13,14 +13,18 @@ from layout_ir.layouts.plan import Axis, Box
 from layout_ir.layouts.symbols import Symbol, Symbols
 from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.box_loops import Buffers
+from layout_ir.lowering.schedule import choose_schedule, in_caches, of_shorter_tiles
 from layout_ir.lowering.short_extents import (
     AREAS,
     LENGTHS,
+    deciding_extent,
+    for_short_extents,
     own_lengths,
     short_boxes,
-    short_extent,
     with_short_loops_outside,
 )
+from layout_ir.lowering.target import Target
+from layout_ir.lowering.tile_choice import tile_of
 
 BATCH, HEIGHT, WIDTH = Symbol(0), Symbol(2), Symbol(3)
 SYMBOLS = Symbols(((BATCH,), (HEIGHT,), (WIDTH,)))
@@ -65,19 +69,40 @@ def test_a_pitch_of_one_side_of_an_image_is_known_for_images_of_one_pixel_alone(
     assert short.box.destination_offset == AffineConstantExpr(3)
 
 
+ROWS = Box((Axis("a", N, 64 * AREA, 64 * AREA, N), Axis("b", H, 64 * W, 1, H), Axis("c", W, 64, 64 * H, W)))
+
+
 @pytest.mark.parametrize(
-    "box, is_short",
+    "box, steps, extent",
     [
-        (IMAGES, True),
-        (IMAGES.with_axis(0, Axis("a", 5, 64 * AREA, 64 * AREA, 5)), False),
-        (IMAGES.with_axis(1, Axis("b", N, 1, AREA, N)), False),
+        (IMAGES, (1, 16, 16), AREA),
+        (IMAGES.with_axis(0, Axis("a", 5, 64 * AREA, 64 * AREA, 5)), (1, 16, 16), None),  # a small box
+        (IMAGES, (16, 1, 16), N),  # images seldom are as small as batches
+        (IMAGES.with_axis(2, Axis("c", 64 * AREA, 1, N, 64 * AREA)), (16, 1, 64), N),  # never shorter than the tile
+        (ROWS, (1, 16, 1), H),
+        (ROWS, (16, 16, 1), N),
+        (ROWS, (1, 16, 16), H),
+        (ROWS, (1, 1, 1), None),
     ],
-    ids=["a batch beside it", "nothing beside it", "two that a tile needs"],
 )
-def test_one_extent_may_be_short_where_another_one_is_unknown(box: Box, is_short: bool) -> None:
-    tile = choose_tile(box, 16, 0, 4)
+def test_which_extent_decides_whether_a_tile_fits_in(box: Box, steps: tuple[int, ...], extent: int | None) -> None:
+    some = choose_tile(IMAGES, 16, 0, 4)
+    assert some is not None
+    tile = replace(some, extents=steps)
+    schedule = for_short_extents(box, tile, choose_schedule(Target(64), 4, 0, 0), SYMBOLS)
+    assert deciding_extent(box, tile, schedule.long_extents, SYMBOLS) == extent
+    assert schedule.short_extent == (None if extent == AREA else extent)
+    assert schedule.long_extents == {axis.extent for axis in box.axes if axis.extent == 64 * AREA}
+
+
+def test_a_batch_of_a_few_has_tiles_that_take_as_many_pixels_as_others() -> None:
+    box = Box((Axis("a", N, 1, 64 * AREA, N), Axis("b", AREA, N, 1, AREA), Axis("c", 64, N * AREA, AREA, 64)))
+    schedule = in_caches(choose_schedule(Target(64), 2, 0, 0))
+    tile = tile_of(box, schedule, 64 * N * AREA)
     assert tile is not None
-    assert short_extent(box, tile) == (AREA if is_short else None)
+    shorter = of_shorter_tiles(for_short_extents(box, tile, schedule, SYMBOLS))
+    found = [tile, *(tile_of(box, one, 64 * N * AREA) for one in shorter)]
+    assert [one and one.extents[:2] for one in found] == [(32, 32), (32, 32), (16, 16), (8, 8), (4, 16)]
 
 
 @pytest.mark.parametrize(
