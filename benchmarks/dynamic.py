@@ -95,16 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--channels", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--image", type=image, action="append", help="height and width, as 28x28; eight by default")
+    parser.add_argument("--batch", type=int, help="images in place of a --size, wherever they lie; default: by size")
+    parser.add_argument("--pair", nargs=2, action="append", metavar=("FROM", "TO"), help="layouts; six by default")
     options = parser.parse_args(arguments)
-    for name in ("channels", "threads"):
-        if getattr(options, name) < 1:
+    for name in ("channels", "threads", "batch"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"expected --{name} of at least 1, got {getattr(options, name)}")
     channels: int = options.channels
     set_threads(options.threads)
     ratios: list[float] = []
-    for size in options.size or ("in", "out"):
-        for (source, destination), (h, w) in itertools.product(PAIRS, options.image or IMAGES):
-            batch = max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
+    for size in ("in",) if options.batch else options.size or ("in", "out"):
+        for (source, destination), (h, w) in itertools.product(options.pair or PAIRS, options.image or IMAGES):
+            batch = options.batch or max(1, SIZES[size] // (channels * h * w * element_type(options.dtype).bytes))
             shape = batch, channels, h, w
             samples = compare(source, destination, shape, options.dtype, options.threads, is_evicted=size == "out")
             ratios.append(samples[0].ratio_to(samples[1]))

@@ -29,6 +29,7 @@ from layout_ir.lowering.short_extents import (
     for_short_extents,
     own_lengths,
     short_boxes,
+    unknown_lengths,
     with_short_loops_outside,
 )
 from layout_ir.lowering.short_rows import place_ahead, place_behind, place_inside, step_distance, written_place_ahead
@@ -79,19 +80,22 @@ def _emit_short(builder: LoopBuilder, part: Box, tile: Tile, buffers: Buffers, s
         return
     boxes = list(short_boxes(part, buffers, extent, symbols, own_lengths(extent, symbols)))
 
+    decides_alone = set(unknown_lengths(part, tile)) <= {extent, *schedule.long_extents}
+
     def emit_short(short: ShortBox) -> None:
-        emit_part(builder, short.box, short.buffers, _schedule_of(short, schedule))
+        emit_part(builder, short.box, short.buffers, _schedule_of(short, schedule, moves_short=decides_alone))
 
     emit_by_length(builder, extent, boxes, emit_short, emit_longer)
 
 
-def _schedule_of(short: ShortBox, schedule: Schedule) -> Schedule:
+def _schedule_of(short: ShortBox, schedule: Schedule, *, moves_short: bool) -> Schedule:
     """
     The schedule for one length: past the caches only where tiles write whole lines, as no panels are made for it.
 
-    Where another extent is short as well there is little to move.
+    `moves_short`: whether another extent may be short too, as the number of images of one pixel. Where a tile needed
+    both, there is little to move then.
     """
-    usual = replace(schedule, panels=False, leaves_parts=True, cells=short.buffers.cells, moves_short=False)
+    usual = replace(schedule, panels=False, leaves_parts=True, cells=short.buffers.cells, moves_short=moves_short)
     return in_caches(usual) if schedule.register_lanes else usual
 
 
