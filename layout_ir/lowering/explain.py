@@ -247,6 +247,8 @@ def _level(box: Box, level: LoopLevel) -> str:
     traits = [f"prefetching {level.prefetch} elements ahead{behind}"] if level.prefetch else []
     if level.rows is not None:
         traits.append(f"asking for the rows of the next {box.axes[level.rows.following[-1]].name}")
+    if level.share is not None:
+        traits.append(f"asking for {len(level.share.offsets)} lines in their order")
     if level.is_parallel:
         fewer = f" where there are fewer than {level.whole_from} trips around it" if level.whole_from else ""
         shorter = f", by as few as are whole lines, or 1 for {level.lines.enough} trips" if level.lines else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from layout_ir.lowering.next_rows import NextRows
+from layout_ir.lowering.share_of_requests import Share
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class LoopLevel:
     """Tiles after which the one comes whose source is asked for, in the order of all loops around it."""
     rows: NextRows | None = None
     """The rows that the tiles inside ask for together, instead."""
+    share: Share | None = None
+    """What each tile inside asks for of that which they ask for together, instead."""
     is_parallel: bool = False
     lines: WholeLines | None = None
     """How steps of the parallel loop are shortened; None: never."""
@@ -111,7 +114,9 @@ class LoopLevel:
 
     def behind(self, count: int) -> LoopLevel:
         """The same loop around a tile of a box that has so many axes in front."""
-        return replace(self, axis=self.axis + count, rows=None if self.rows is None else self.rows.behind(count))
+        rows = None if self.rows is None else self.rows.behind(count)
+        share = None if self.share is None else self.share.behind(count)
+        return replace(self, axis=self.axis + count, rows=rows, share=share)
 
 
 def undivided(levels: Sequence[LoopLevel]) -> list[LoopLevel]:

@@ -15,6 +15,8 @@ from layout_ir.layouts.tile import Tile
 from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.panel_requests import asked_region, asked_rows, is_asked_before, line_behind, sequence_ahead
 from layout_ir.lowering.schedule import Schedule
+from layout_ir.lowering.share_of_requests import Share
+from layout_ir.lowering.shared_requests import share_of_next_part, share_of_next_pieces
 from layout_ir.lowering.source_prefetching import MANY_ROWS, asks_near, read_forward, rows_together
 
 PREFETCHED_TILES = 2
@@ -62,6 +64,8 @@ class PanelPrefetching:
         """How the source is asked for: a region ahead where panels take regions, or a part of one that is large."""
         if self._copies_short_rows(tile):
             return LoopLevel(0, 1)
+        if (share := self._share(box, tile, levels)) is not None:
+            return LoopLevel(0, 1, share=share)
         is_asked_for = is_asked_before(self.panel, self.walk, len(tile.network.loads), self.schedule)
         if self.panel.region is not None:
             level = self._step_ahead(self.panel.region)
@@ -90,6 +94,16 @@ class PanelPrefetching:
         length = source_rows(self.panel).length
         is_short = not is_symbolic(length) and length < self.schedule.lanes
         return is_short and is_copy(tile.network) and asked_rows(self.panel, self.walk, self.schedule) is not None
+
+    def _share(self, box: Box, tile: Tile, levels: Sequence[LoopLevel]) -> Share | None:
+        """What a tile asks for of the lines that all tiles ask for together, in their order; None where they do not."""
+        if not self.schedule.processor.asks_by_shares or self.schedule.preferences.prefetch_tiles:
+            return None
+        share = share_of_next_part(box, tile, levels, self.schedule)
+        if share is not None or not self.walk:
+            return share
+        walked = len(self.walk)
+        return share_of_next_pieces(box, tile, levels[walked:], levels[:walked], self.schedule)
 
     def _asks_in_order(self, tile: Tile) -> bool:
         """Whether tiles ask for what comes next in the order of all loops: behind their rows lies what comes later."""

@@ -25,6 +25,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.next_rows import NextRows, next_rows
 from layout_ir.lowering.request_model import PAGE_LINES
 from layout_ir.lowering.schedule import Schedule, axes_of_tile
+from layout_ir.lowering.shared_requests import share_of_next_part
 
 PREFETCHED_TILES = 2
 """How many tiles ahead the source is asked for, where it is not read forward."""
@@ -58,6 +59,9 @@ def with_prefetching(
     if not levels:
         return levels
     is_open = schedule.preferences.prefetch is None and schedule.preferences.prefetch_tiles is None
+    share = share_of_next_part(box, tile, levels, schedule) if is_open and schedule.processor.asks_by_shares else None
+    if share is not None:
+        return [*levels[:-1], replace(levels[-1], share=share)]
     rows = _rows_that_end(box, tile, levels, schedule, along_source, along_destination) if is_open else None
     forward = read_forward(box, tile, levels, schedule) if is_open else 0
     if rows is not None and (rows.are_alone or not forward):

@@ -38,6 +38,9 @@ class Ahead:
     place: SSAValue | None = None
     """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
 
+    offsets: tuple[int, ...] = ()
+    """What is asked for from there on, if it is not what the tile's own loads read."""
+
     is_spread: bool = False
     """Whether requests for it are spread over all of the code, and not made with the loads, one burst after another."""
 
@@ -85,7 +88,8 @@ class TileCode:
 
     def _spread(self, network: Network, requests: Mapping[int, int]) -> Iterator[Sequence[int]]:
         """For every value and every store of a network the offsets that are asked for in front of it."""
-        asked = [requests.get(load.offset, load.offset) for load in network.loads] if self.ahead.is_spread else []
+        own = [requests.get(load.offset, load.offset) for load in network.loads] if self.ahead.is_spread else []
+        asked = self.ahead.offsets or own
         operations = len(network.values) + len(network.stores)
         for number in range(operations):
             first, end = (-(-len(asked) * count // operations) for count in (number, number + 1))

@@ -66,6 +66,9 @@ class _Signature:
     times: int
     """How many times it is asked for."""
 
+    offsets: tuple[int, ...]
+    """What is asked for from the given place on, if it is not what the tile's own loads read."""
+
 
 def emit_shared(
     code: TileCode, network: Network, places: tuple[SSAValue, SSAValue], streamed: Collection[int] = ()
@@ -78,7 +81,7 @@ def emit_shared(
         or unknown is None
         or shuffles < LEAST_SHUFFLES
         or not _asks_inside(code)
-        or code.ahead.is_spread
+        or (code.ahead.is_spread and not code.ahead.offsets)
     ):
         return False
     in_its_steps, of_source, of_destination = in_steps(network, unknown.symbols)
@@ -135,6 +138,7 @@ def _signature(
         None if pad is None else constant_of(pad),
         "asked" in given and code.ahead.is_far,
         code.ahead.times if "asked" in given else 1,
+        code.ahead.offsets,
     )
 
 
@@ -168,7 +172,16 @@ def _function(signature: _Signature, schedule: Schedule) -> FuncOp:
     buffers = Buffers(given["source"], given["destination"], pad, 0, 0, 0)
     # all that is asked for is at places that are given, which no schedule has a say in
     asked, written = given.get("asked"), given.get("written")
-    ahead = Ahead(0, 0, signature.asks_far, signature.times, place=asked, written=written)
+    ahead = Ahead(
+        0,
+        0,
+        signature.asks_far,
+        signature.times,
+        place=asked,
+        offsets=signature.offsets,
+        is_spread=bool(signature.offsets),
+        written=written,
+    )
     at_line = replace(schedule, starts_at_line=signature.at_line)
     TileCode(builder, buffers, at_line, ahead).emit(signature.network, (given["from"], given["to"]), signature.streamed)
     function = private_function(kinds, body)

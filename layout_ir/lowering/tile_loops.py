@@ -22,6 +22,7 @@ from layout_ir.lowering.loop_level import LoopLevel
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
 from layout_ir.lowering.row_requests import RowRequests
 from layout_ir.lowering.schedule import Schedule, in_caches, streamed_stores
+from layout_ir.lowering.share_of_requests import Share
 from layout_ir.lowering.short_extents import (
     ShortBox,
     deciding_extent,
@@ -153,15 +154,28 @@ class TileEmitter:
         if rows is not None:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
-        place = self._asked_place(tile, source, levels) if asked is None else self._place_of(box, tile, asked)
+        share = next((level.share for level in levels if level.share is not None), None)
+        if share is not None:
+            place = self._place_of_share(box, share, starts)
+            ahead = replace(ahead, offsets=share.offsets, is_far=True)
+        elif asked is not None:
+            place = self._place_of(box, tile, asked)
+        else:
+            place = self._asked_place(tile, source, levels)
+        is_spread = share is not None or asked is not None
         written = self._written_place(box, tile, levels, destination, ahead)
-        ahead = replace(ahead, place=place, is_spread=asked is not None, written=written)
+        ahead = replace(ahead, place=place, is_spread=is_spread, written=written)
         self.straight_line(box, tile, (source, destination), ahead)
 
     def _place_of(self, box: Box, tile: Tile, asked: Mapping[int, SSAValue]) -> SSAValue:
         """The place of the source where another tile starts; all of it lies inside."""
         place = tile_place(self.builder, box.source_index(), asked, "ahead")
         return place_inside(self.builder, tile.network.loads, place, self.buffers.source_size)
+
+    def _place_of_share(self, box: Box, share: Share, starts: Mapping[int, SSAValue]) -> SSAValue:
+        """The place of the source where a share begins; all of it lies inside."""
+        place = tile_place(self.builder, share.place(box.source_index()), starts, "ahead")
+        return self.builder.minimum(place, self.buffers.source_size - max(share.offsets) - 1)
 
     def _asked_place(self, tile: Tile, source: SSAValue, levels: Sequence[LoopLevel]) -> SSAValue | None:
         """The place whose tile is asked for where only a kernel that runs knows how far ahead it is."""
@@ -189,10 +203,17 @@ class TileEmitter:
         asking = next(
             (level for level in levels if level.prefetch or level.steps_apart or level.tiles), LoopLevel(0, 1)
         )
-        is_far = asking.is_far or self.schedule.processor.asks_second_level
+        is_far = asking.is_far or self._asks_second_level(tile, levels)
         both_lines = asks_both_lines(box, tile, self.schedule)
         times = 1 if asking.is_asked_for else times_asked(box, tile, self.schedule)
         return Ahead(asking.prefetch, destination, is_far, times, both_lines)
+
+    def _asks_second_level(self, tile: Tile, levels: Sequence[LoopLevel]) -> bool:
+        """Whether what a tile asks for ahead of its loads comes into a second level cache, if nothing else decides."""
+        processor = self.schedule.processor
+        in_block = max((level.inside // level.step for level in levels if level.inside is not None), default=1)
+        is_near = self.schedule.streams and len(tile.network.loads) * in_block <= processor.near_loads
+        return processor.asks_second_level and not is_near
 
     def straight_line(self, box: Box, tile: Tile, places: tuple[SSAValue, SSAValue], ahead: Ahead) -> None:
         """The code of one tile, or the call of a function that has it."""

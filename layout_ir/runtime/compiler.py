@@ -71,6 +71,15 @@ def processor() -> str:
     return "\n".join(lines)
 
 
+def ways_of_last_cache() -> int:
+    """Lines that a set of the third level cache has places for; 0 where the system does not tell."""
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cache/index3/ways_of_associativity", encoding="utf-8") as ways:
+            return int(ways.read())
+    except (OSError, ValueError):
+        return 0
+
+
 VECTOR_VARIABLE = "LAYOUT_IR_VECTOR_BYTES"
 """Environment variable that forces the width of the vectors that kernels use: 16, 32 or 64, or 0 for scalar loops."""
 

@@ -6,7 +6,15 @@ import os
 from dataclasses import dataclass, replace
 
 from layout_ir.errors import LayoutError, nearest
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_3, ZEN_4
+from layout_ir.lowering.processor_families import (
+    EMERALD_RAPIDS,
+    GRANITE_RAPIDS,
+    ICE_LAKE,
+    MODELS,
+    SAPPHIRE_RAPIDS,
+    ZEN_3,
+    ZEN_4,
+)
 from layout_ir.lowering.target import Target
 from layout_ir.runtime import compiler
 
@@ -16,9 +24,11 @@ PANELS_VARIABLE = "LAYOUT_IR_PANELS"
 PROCESSOR_VARIABLE = "LAYOUT_IR_PROCESSOR"
 """Environment variable that names the family of processors whose costs are counted with."""
 
-SAPPHIRE_RAPIDS_MODELS = {"143": "Sapphire Rapids", "207": "Emerald Rapids"}
-GRANITE_RAPIDS_MODELS = {"173": "Granite Rapids", "174": "Granite Rapids D"}
-"""Intel's models, all of family 6, as /proc/cpuinfo and Linux's intel-family.h number them."""
+INTEL_MODELS = {"143": SAPPHIRE_RAPIDS, "207": EMERALD_RAPIDS, "173": GRANITE_RAPIDS, "174": GRANITE_RAPIDS}
+"""Intel's models, all of family 6, as /proc/cpuinfo and Linux's intel-family.h number them; 174 is Granite Rapids D."""
+
+WAYS_OF_LAST_CACHE = {15: SAPPHIRE_RAPIDS, 20: EMERALD_RAPIDS}
+"""Lines of a set of the last cache, of which each core has 1.875 MiB on Sapphire, 5 on Emerald, 4 on Granite Rapids."""
 
 ZEN_4_MODELS = (range(0x10, 0x20), range(0x60, 0xB0))
 """AMD's models of family 25 that are Zen 4, as Linux's arch/x86/kernel/cpu/amd.c tells them from Zen 3."""
@@ -99,7 +109,7 @@ def _family() -> str:
         case "AuthenticAMD", "23" | "25":
             return ZEN_3
         case "GenuineIntel", _:
-            return _intel_family(properties.get("model"), "avx512_fp16" in flags)
+            return _intel_family(properties.get("model", ""), "avx512_fp16" in flags)
         case _:
             return ICE_LAKE
 
@@ -108,13 +118,14 @@ def _is_zen_4(model: str) -> bool:
     return model.isdecimal() and any(int(model) in models for models in ZEN_4_MODELS)
 
 
-def _intel_family(model: str | None, has_f16: bool) -> str:
+def _intel_family(model: str, has_f16: bool) -> str:
     """
     The same for Intel's processors.
 
-    A model with arithmetic of f16 that is not listed came later, or a hypervisor has made its number up: the Granite
-    Rapids that was measured says 167, which is Rocket Lake's, a processor without that arithmetic.
+    A model with arithmetic of f16 that is not listed came later, or a hypervisor has made its number up: a Sapphire and
+    a Granite Rapids that were measured say 167, which is Rocket Lake's, a processor without that arithmetic. Their last
+    caches tell which they are.
     """
-    if model in SAPPHIRE_RAPIDS_MODELS:
-        return SAPPHIRE_RAPIDS
-    return GRANITE_RAPIDS if has_f16 or model in GRANITE_RAPIDS_MODELS else ICE_LAKE
+    if not has_f16:
+        return INTEL_MODELS.get(model, ICE_LAKE)
+    return INTEL_MODELS.get(model) or WAYS_OF_LAST_CACHE.get(compiler.ways_of_last_cache(), GRANITE_RAPIDS)

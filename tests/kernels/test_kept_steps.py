@@ -12,7 +12,7 @@ from varied_reorders import all_streamed, placed
 
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, MODELS, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS, MODELS
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import compile_functions, lower_to_c
 from layout_ir.runtime.processor import PROCESSOR_VARIABLE
@@ -27,7 +27,7 @@ SIZES = (
     (4, 1, 1),
 )
 
-KEPT = MODELS[SAPPHIRE_RAPIDS]
+KEPT = MODELS[EMERALD_RAPIDS]
 
 Shape = tuple[int | None, ...]
 
@@ -36,7 +36,7 @@ def c_text(
     shape: Shape,
     dtype: str,
     pair: tuple[str, str] = ("NHWC", "NCHW"),
-    processor: str = SAPPHIRE_RAPIDS,
+    processor: str = EMERALD_RAPIDS,
     *,
     threads: bool = False,
 ) -> str:
@@ -59,7 +59,7 @@ def takes_pieces(text: str, dtype: str) -> bool:
 @pytest.mark.parametrize("channels, dtype", [(64, "f32"), (128, "f16"), (256, "i8")])
 def test_pieces_give_what_numpy_does(channels: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = reorder_module(li.layout("NHWC"), li.layout("NCHW"), (None, channels, None, None), dtype)
-    monkeypatch.setenv(PROCESSOR_VARIABLE, SAPPHIRE_RAPIDS)
+    monkeypatch.setenv(PROCESSOR_VARIABLE, EMERALD_RAPIDS)
     with all_streamed():
         (kernel,) = compile_functions(module, ["reorder"], vector_bytes=64, panels=True)
     assert isinstance(kernel, SizedKernel)
@@ -82,13 +82,13 @@ def test_pieces_give_what_numpy_does(channels: int, dtype: str, monkeypatch: pyt
 @pytest.mark.parametrize(
     "shape, dtype, processor, threads, is_taken",
     [
-        ((None, 64, None, None), "f32", SAPPHIRE_RAPIDS, False, True),
-        ((None, 512, None, None), "f16", SAPPHIRE_RAPIDS, False, True),
-        ((None, 256, None, None), "i8", SAPPHIRE_RAPIDS, False, True),
-        ((None, 32, None, None), "f32", SAPPHIRE_RAPIDS, False, False),  # whose rows are taken at once
-        ((None, 100, None, None), "f32", SAPPHIRE_RAPIDS, False, False),  # which begin inside of lines
-        ((1, 64, None, None), "f32", SAPPHIRE_RAPIDS, False, False),  # all planes are one part of the source
-        ((None, 64, None, None), "f32", SAPPHIRE_RAPIDS, True, False),  # threads share the pieces of an image
+        ((None, 64, None, None), "f32", EMERALD_RAPIDS, False, True),
+        ((None, 512, None, None), "f16", EMERALD_RAPIDS, False, True),
+        ((None, 256, None, None), "i8", EMERALD_RAPIDS, False, True),
+        ((None, 32, None, None), "f32", EMERALD_RAPIDS, False, False),  # whose rows are taken at once
+        ((None, 100, None, None), "f32", EMERALD_RAPIDS, False, False),  # which begin inside of lines
+        ((1, 64, None, None), "f32", EMERALD_RAPIDS, False, False),  # all planes are one part of the source
+        ((None, 64, None, None), "f32", EMERALD_RAPIDS, True, False),  # threads share the pieces of an image
         ((None, 64, None, None), "f32", GRANITE_RAPIDS, False, False),
     ],
 )
@@ -114,5 +114,5 @@ def test_pieces_ask_in_the_order_of_all_loops(
 ) -> None:
     """Tiles of fewer rows do not."""
     text = c_text((None, channels, None, None), dtype)
-    monkeypatch.setitem(MODELS, SAPPHIRE_RAPIDS, replace(KEPT, asks_in_order=False))
+    monkeypatch.setitem(MODELS, EMERALD_RAPIDS, replace(KEPT, asks_in_order=False))
     assert (c_text((None, channels, None, None), dtype) != text) == asks

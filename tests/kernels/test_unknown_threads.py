@@ -11,7 +11,7 @@ from xdsl.context import Context
 import layout_ir as li
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 from layout_ir.runtime.sized_kernel import SizedKernel
@@ -90,7 +90,7 @@ def test_threads_ask_for_the_destination_where_one_does() -> None:
         li.layout("onednn:nChw16c"), li.layout("NCHW"), (None, 35, None, None), li.element_type("i8")
     )
     alone, one, two = (
-        lower_to_c(module, Target(64, threads=team > 0, team=max(team, 1), processor=SAPPHIRE_RAPIDS))[1]
+        lower_to_c(module, Target(64, threads=team > 0, team=max(team, 1), processor=EMERALD_RAPIDS))[1]
         for team in (0, 1, 2)
     )
     distances = re.findall(r"h_w_x16 <= \d+ \? \d+ : \d+;", alone)
@@ -104,5 +104,5 @@ def test_threads_ask_for_the_destination_where_one_does() -> None:
 @pytest.mark.parametrize("team, asked", [(0, 1280), (1, 1280), (2, 256)])
 def test_a_team_of_one_asks_as_far_ahead_as_no_team(team: int, asked: int) -> None:
     module = reorder_module(li.layout("NCHW"), li.layout("onednn:nChw16c"), (1, 64, 56, 60), li.element_type("f32"))
-    target = Target(64, threads=team > 0, team=max(team, 1), processor=SAPPHIRE_RAPIDS)
+    target = Target(64, threads=team > 0, team=max(team, 1), processor=EMERALD_RAPIDS)
     assert f"asks for the destination {asked} elements ahead" in explain_module(Context(), module, target)

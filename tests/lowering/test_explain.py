@@ -8,7 +8,7 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS
 from layout_ir.lowering.target import Target
 
 
@@ -68,8 +68,8 @@ def test_panels_name_the_regions_that_they_ask_for():
 
 
 @pytest.mark.parametrize("processor, planes, is_whole", [
-    (SAPPHIRE_RAPIDS, 42, True),  # 28224 bytes of a block
-    (SAPPHIRE_RAPIDS, 45, False),
+    (EMERALD_RAPIDS, 42, True),  # 28224 bytes of a block
+    (EMERALD_RAPIDS, 45, False),
     (GRANITE_RAPIDS, 45, True),
 ])  # fmt: skip
 def test_a_block_of_channels_is_asked_for_while_a_near_cache_holds_it(processor: str, planes: int, is_whole: bool):

@@ -14,13 +14,13 @@ from layout_ir.layouts.symbols import Symbol, Symbols
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.loop_order import in_reading_order, loop_levels
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS, ICE_LAKE
 from layout_ir.lowering.schedule import choose_schedule, staying_in_caches
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
 
 
-def order(box: Box, element_bytes: int, processor: str = SAPPHIRE_RAPIDS) -> list[str]:
+def order(box: Box, element_bytes: int, processor: str = EMERALD_RAPIDS) -> list[str]:
     """The axes of the loops around a box's tiles, outermost first, of copies that stay in the caches."""
     schedule = choose_schedule(Target(64, processor=processor), element_bytes, box.cells, box.cells)
     size = 1 + sum((axis.extent - 1) * axis.source_stride for axis in box.axes)
@@ -39,10 +39,10 @@ def test_parts_of_lines_are_read_together_where_no_cache_would_keep_the_lines(ro
 @pytest.mark.parametrize(
     ("columns", "rows", "processor", "outermost"),
     [
-        (35, 18432, SAPPHIRE_RAPIDS, "row"),
+        (35, 18432, EMERALD_RAPIDS, "row"),
         (35, 18432, ICE_LAKE, "row"),
-        (35, 18435, SAPPHIRE_RAPIDS, "column"),  # blocks leave parts of lines, which the next ones along a row write
-        (35, 448, SAPPHIRE_RAPIDS, "row"),
+        (35, 18435, EMERALD_RAPIDS, "column"),  # blocks leave parts of lines, which the next ones along a row write
+        (35, 448, EMERALD_RAPIDS, "row"),
         (35, 448, ICE_LAKE, "column"),  # all of it stays in the nearest cache, and is written in halves of lines
     ],
 )
@@ -110,7 +110,7 @@ def test_lines_are_copied_in_the_order_of_the_destination_where_they_are_long_or
     pair: tuple[str, str], shape: tuple[int, ...], dtype: str, is_in_order: bool, gathers_few: bool
 ) -> None:
     assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
-    assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS) != gathers_few
+    assert has_blocks(pair, shape, dtype, EMERALD_RAPIDS) != gathers_few
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_lines_are_copied_in_the_order_of_the_destination_where_they_are_long_or
 def test_few_sequences_are_put_together_in_the_order_of_the_destination(
     pair: tuple[str, str], shape: tuple[int, ...], dtype: str, expected: str
 ) -> None:
-    assert f"loops over {expected}\n" in explained(pair, shape, dtype, SAPPHIRE_RAPIDS)
+    assert f"loops over {expected}\n" in explained(pair, shape, dtype, EMERALD_RAPIDS)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_tiles_finish_lines_that_compete_for_few_sets(
     pair: tuple[str, str], shape: tuple[int, ...], dtype: str, is_in_order: bool
 ) -> None:
     assert has_blocks(pair, shape, dtype, GRANITE_RAPIDS) != is_in_order
-    assert has_blocks(pair, shape, dtype, SAPPHIRE_RAPIDS)
+    assert has_blocks(pair, shape, dtype, EMERALD_RAPIDS)
 
 
 @pytest.mark.parametrize(("blocks", "expected"), [(16, ["c", "b1"]), (48, ["b1", "c", "c", "b1"])])
@@ -158,7 +158,7 @@ def test_few_sequences_are_put_together_where_it_is_not_known_how_long_they_are(
     pixels = symbols.stand_ins[Symbol(2)]
     channels = Axis("b1", blocks, 16 * pixels, 16, blocks)
     box = Box((Axis("c", pixels, 16, 16 * blocks, pixels), channels, Axis("b0", 16, 1, 1, 16)))
-    large = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), 4, box.cells, box.cells)
+    large = choose_schedule(Target(64, processor=EMERALD_RAPIDS), 4, box.cells, box.cells)
     schedule = staying_in_caches(large)
     tile = tile_of(box, schedule, box.cells)
     assert tile is not None
@@ -168,11 +168,11 @@ def test_few_sequences_are_put_together_where_it_is_not_known_how_long_they_are(
 @pytest.mark.parametrize(
     ("pair", "shape", "dtype", "processor", "expected"),
     [
-        (("bcda", "cdab"), (1, 192, 40, 40), "f32", SAPPHIRE_RAPIDS, "c_d by 32, b by 32"),
+        (("bcda", "cdab"), (1, 192, 40, 40), "f32", EMERALD_RAPIDS, "c_d by 32, b by 32"),
         (("bcda", "cdab"), (1, 192, 40, 40), "f32", ICE_LAKE, "b by 32, c_d by 32"),
-        (("bcda", "cdab"), (1, 192, 24, 24), "f32", SAPPHIRE_RAPIDS, "b by 32, c_d by 32"),  # 432 KB
-        (("decba", "aCBde16c16b"), (32, 16, 144, 3, 3), "f32", SAPPHIRE_RAPIDS, "c0_b by 32, a by 16"),  # not so either
-        (("BA16a16b", "AB16b16a"), (3088, 64), "f32", SAPPHIRE_RAPIDS, "b1 by 2, a1 by 2"),  # asks anyway
+        (("bcda", "cdab"), (1, 192, 24, 24), "f32", EMERALD_RAPIDS, "b by 32, c_d by 32"),  # 432 KB
+        (("decba", "aCBde16c16b"), (32, 16, 144, 3, 3), "f32", EMERALD_RAPIDS, "c0_b by 32, a by 16"),  # not so either
+        (("BA16a16b", "AB16b16a"), (3088, 64), "f32", EMERALD_RAPIDS, "b1 by 2, a1 by 2"),  # asks anyway
     ],
 )
 def test_tiles_go_on_along_the_destination_to_ask_for_its_lines(

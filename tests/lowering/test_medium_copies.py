@@ -14,15 +14,15 @@ from layout_ir.layouts.layout import Layout
 from layout_ir.layouts.planner import make_plan
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.medium_copies import for_any_size, schedule_at_lines
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS, ICE_LAKE, MODELS
 from layout_ir.lowering.schedule import Schedule, choose_schedule
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
-TARGET = Target(64, panels=True, processor=SAPPHIRE_RAPIDS)
+TARGET = Target(64, panels=True, processor=EMERALD_RAPIDS)
 MIB = 1 << 20
 MEDIUM = 3 * MIB // 2
-SAPPHIRE_RAPIDS_LIMIT = MODELS[SAPPHIRE_RAPIDS].stream_bytes
+EMERALD_RAPIDS_LIMIT = MODELS[EMERALD_RAPIDS].stream_bytes
 BLOCKS, PIXELS = "onednn:nChw16c", "NHWC"
 
 
@@ -70,7 +70,7 @@ def test_what_lines_of_a_source_bring_along_takes_its_room(source: str | Layout,
 
 
 @pytest.mark.parametrize("mebibytes", [4, 23])
-@pytest.mark.parametrize("processor", [SAPPHIRE_RAPIDS, GRANITE_RAPIDS])
+@pytest.mark.parametrize("processor", [EMERALD_RAPIDS, GRANITE_RAPIDS])
 def test_pads_above_all_stay_in_the_caches(mebibytes: int, processor: str) -> None:
     target = replace(TARGET, processor=processor)
     for channels, is_past in ((3, False), (12, True)):  # of blocks of 16
@@ -90,7 +90,7 @@ def test_boxes_that_take_parts_of_the_same_rows_fetch_them_once() -> None:
 
 
 @pytest.mark.parametrize("source, destination, channels, limit", [
-    ("NCHW", BLOCKS, 3, SAPPHIRE_RAPIDS_LIMIT),  # 13 pads for 3 elements
+    ("NCHW", BLOCKS, 3, EMERALD_RAPIDS_LIMIT),  # 13 pads for 3 elements
     ("NCHW", BLOCKS, 35, 2 * MEDIUM * 48 // 83),  # for the mean of both sides
     (BLOCKS, "NCHW", 35, 2 * MEDIUM * 35 // 83),
     ("NCHW", BLOCKS, 64, MEDIUM),
@@ -103,7 +103,7 @@ def test_pads_are_seen_where_channels_are_known(
     module = reorder_module(li.layout(source), li.layout(destination), (None, channels, None, None), "f32")
     _, text = lower_to_c(module, TARGET)
     are_rows = destination == PIXELS  # which are left to tiles in the caches for longer
-    assert {f">= {bound // 4}" in text for bound in {MEDIUM, SAPPHIRE_RAPIDS_LIMIT} - {limit}} == {are_rows}
+    assert {f">= {bound // 4}" in text for bound in {MEDIUM, EMERALD_RAPIDS_LIMIT} - {limit}} == {are_rows}
     assert f">= {limit // 4}" in text
 
 
@@ -122,7 +122,7 @@ def test_where_nobody_knows_better_one_limit_holds(target: Target) -> None:
 def test_kernels_for_any_size_compare_it_with_the_limit_of_those_for_one_size() -> None:
     usual = choose_schedule(TARGET, 4, 1 << 20, 1 << 20)
     maps = [li.layout(name).index_map((1, 64, 128, 128), "f32") for name in ("NCHW", BLOCKS)]
-    for processor in (SAPPHIRE_RAPIDS, GRANITE_RAPIDS):
+    for processor in (EMERALD_RAPIDS, GRANITE_RAPIDS):
         assert for_any_size(replace(TARGET, processor=processor), usual, *maps).stream_bytes == MEDIUM
     for other in (replace(TARGET, threads=True), replace(TARGET, processor=ICE_LAKE), replace(TARGET, stream_bytes=1)):
         assert for_any_size(other, usual, *maps) == usual
@@ -130,7 +130,7 @@ def test_kernels_for_any_size_compare_it_with_the_limit_of_those_for_one_size() 
     assert for_any_size(TARGET, usual, *mostly_pads) == usual
 
 
-@pytest.mark.parametrize("processor", [SAPPHIRE_RAPIDS, GRANITE_RAPIDS])
+@pytest.mark.parametrize("processor", [EMERALD_RAPIDS, GRANITE_RAPIDS])
 @pytest.mark.parametrize("source, destination, channels, rows", [
     ("NCHW", "NHWC", 35, ""),
     ("NCHW", "NHWC", 5, ""),
@@ -167,9 +167,9 @@ def test_a_copy_of_single_parts_of_lines_stays_in_the_caches_where_its_tiles_ask
 @pytest.mark.parametrize(
     "names, shape, processor",
     [
-        (("NCHW", BLOCKS), (3, 35, 80, 64), SAPPHIRE_RAPIDS),
-        (("onednn:adbc", "onednn:aBdc64b"), (30, 16, 16, 18), SAPPHIRE_RAPIDS),
-        (("NCHW", PIXELS), shape_of(8), SAPPHIRE_RAPIDS),
+        (("NCHW", BLOCKS), (3, 35, 80, 64), EMERALD_RAPIDS),
+        (("onednn:adbc", "onednn:aBdc64b"), (30, 16, 16, 18), EMERALD_RAPIDS),
+        (("NCHW", PIXELS), shape_of(8), EMERALD_RAPIDS),
         (("NCHW", BLOCKS), (5, 3, 129, 111), GRANITE_RAPIDS),
         (("onednn:acbd", "onednn:AcdB4b32a4b"), (8, 36, 28, 28), GRANITE_RAPIDS),
     ],

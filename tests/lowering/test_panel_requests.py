@@ -8,7 +8,7 @@ from varied_reorders import reorder
 from xdsl.dialects import memref, scf, vector
 from xdsl.ir import Operation
 
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS, ICE_LAKE, ZEN_4
 
 
 def panel_loops(case: Reorder, processor: str, *, at_line: bool = True) -> list[Operation]:
@@ -40,12 +40,12 @@ def asks_for_rows(case: Reorder, processor: str, *, at_line: bool = True) -> boo
     ids=str,
 )
 def test_small_panels_of_short_runs_ask_for_rows_on_sapphire_rapids(case: Reorder, asks: bool) -> None:
-    assert asks_for_rows(case, SAPPHIRE_RAPIDS) == asks
+    assert asks_for_rows(case, EMERALD_RAPIDS) == asks
     assert asks_for_rows(case, GRANITE_RAPIDS), "expected any panels to ask"
     assert not asks_for_rows(case, ICE_LAKE)
 
 
-@pytest.mark.parametrize(("processor", "asks"), [(GRANITE_RAPIDS, True), (SAPPHIRE_RAPIDS, False)])
+@pytest.mark.parametrize(("processor", "asks"), [(GRANITE_RAPIDS, True), (EMERALD_RAPIDS, False)])
 def test_no_panels_that_carry_lines_ask_for_the_16_rows_that_sapphire_rapids_follows(
     processor: str, asks: bool
 ) -> None:
@@ -61,9 +61,9 @@ LARGE = reorder("onednn:bcda", "onednn:acdb", (32, 8835, 3, 3), "i8")  # of 19 t
     ("case", "processor", "is_asked"),
     [
         (SMALL, ZEN_4, True),
-        (SMALL, SAPPHIRE_RAPIDS, False),
+        (SMALL, EMERALD_RAPIDS, False),
         (LARGE, ZEN_4, True),
-        (LARGE, SAPPHIRE_RAPIDS, True),
+        (LARGE, EMERALD_RAPIDS, True),
         (LARGE, GRANITE_RAPIDS, False),
     ],
     ids=str,
@@ -94,8 +94,8 @@ def scratch_bytes(case: Reorder, processor: str, *, at_line: bool = True) -> int
     ids=str,
 )
 def test_panels_at_lines_take_small_pieces_of_what_a_cache_of_sapphire_rapids_keeps(case: Reorder) -> None:
-    assert scratch_bytes(case, SAPPHIRE_RAPIDS) <= 30_000
-    assert scratch_bytes(case, SAPPHIRE_RAPIDS, at_line=False) > 100_000, "expected pieces for no other start"
+    assert scratch_bytes(case, EMERALD_RAPIDS) <= 30_000
+    assert scratch_bytes(case, EMERALD_RAPIDS, at_line=False) > 100_000, "expected pieces for no other start"
     assert scratch_bytes(case, GRANITE_RAPIDS) > 100_000
 
 
@@ -103,8 +103,8 @@ def test_panels_at_lines_take_small_pieces_of_what_a_cache_of_sapphire_rapids_ke
 def test_pieces_of_images_are_asked_for_an_image_ahead_on_sapphire_rapids(channels: int) -> None:
     """Images of 115 and 144 KB, of which panels take two lines of each pixel."""
     case = reorder("NHWC", "NCHW", (300, channels, 15, 15), "f32")
-    assert scratch_bytes(case, SAPPHIRE_RAPIDS) <= 30_000
-    for processor, is_ahead in ((SAPPHIRE_RAPIDS, True), (GRANITE_RAPIDS, False)):
+    assert scratch_bytes(case, EMERALD_RAPIDS) <= 30_000
+    for processor, is_ahead in ((EMERALD_RAPIDS, True), (GRANITE_RAPIDS, False)):
         loads = [op for op in panel_loops(case, processor) if isinstance(op, vector.LoadOp)]
         ahead = [op.attributes["prefetch"].value.data for op in loads if "prefetch" in op.attributes]
         assert (channels * 15 * 15 in ahead) == is_ahead

@@ -8,7 +8,7 @@ import pytest
 
 from layout_ir import layout
 from layout_ir.lowering.build import reorder_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -21,7 +21,7 @@ def c_text(
 
 
 @pytest.mark.parametrize(
-    "processor, whole, has_parts", [(SAPPHIRE_RAPIDS, 20 << 10, False), (GRANITE_RAPIDS, 32 << 10, True)]
+    "processor, whole, has_parts", [(EMERALD_RAPIDS, 20 << 10, False), (GRANITE_RAPIDS, 32 << 10, True)]
 )
 def test_larger_steps_than_that_go_in_parts(processor: str, whole: int, has_parts: bool) -> None:
     """Or by panels of all channels of a few pixels, which go on along the source."""
@@ -54,9 +54,9 @@ def test_no_panel_takes_a_part_of_a_line_of_channels(channels: int, dtype: str, 
 @pytest.mark.parametrize(
     "block, dtype, processor, most",
     [
-        (8, "f16", SAPPHIRE_RAPIDS, 28 << 10),
-        (16, "i8", SAPPHIRE_RAPIDS, 28 << 10),
-        (32, "f16", SAPPHIRE_RAPIDS, 40 << 10),  # of rows of 1280 bytes, of which pieces would be short
+        (8, "f16", EMERALD_RAPIDS, 28 << 10),
+        (16, "i8", EMERALD_RAPIDS, 28 << 10),
+        (32, "f16", EMERALD_RAPIDS, 40 << 10),  # of rows of 1280 bytes, of which pieces would be short
         (16, "i8", GRANITE_RAPIDS, 160 << 10),
     ],
 )
@@ -77,11 +77,11 @@ def test_larger_blocks_go_in_pieces_unless_these_were_short(block: int, dtype: s
         (2048, "i8", 512, True, GRANITE_RAPIDS),
         (2048, "i8", 1024, False, GRANITE_RAPIDS),  # so many rows so far apart have no places in a second level cache
         (512, "f16", 1024, False, GRANITE_RAPIDS),
-        (256, "i8", 2560, True, SAPPHIRE_RAPIDS),
-        (512, "f16", 1024, True, SAPPHIRE_RAPIDS),
-        (512, "f16", 2048, False, SAPPHIRE_RAPIDS),
-        (2048, "f16", 256, True, SAPPHIRE_RAPIDS),
-        (2048, "f16", 512, False, SAPPHIRE_RAPIDS),  # which have half the places of as many bytes
+        (256, "i8", 2560, True, EMERALD_RAPIDS),
+        (512, "f16", 1024, True, EMERALD_RAPIDS),
+        (512, "f16", 2048, False, EMERALD_RAPIDS),
+        (2048, "f16", 256, True, EMERALD_RAPIDS),
+        (2048, "f16", 512, False, EMERALD_RAPIDS),  # which have half the places of as many bytes
     ],
 )
 def test_parts_of_short_elements_take_a_line_of_each_row(

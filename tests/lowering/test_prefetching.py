@@ -12,7 +12,7 @@ from layout_ir.layouts.shuffle_network import Load
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
 from layout_ir.lowering.line_sequences import places_asked, rows_of
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS, ICE_LAKE, ZEN_4
 from layout_ir.lowering.target import Preferences, Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -92,7 +92,7 @@ def test_destinations_in_the_caches(source: str, destination: str, shape: tuple[
 
 def test_single_runs_have_no_gaps():
     module = reorder_module(layout("NCHW"), layout("NHWC"), (4, 1, 224, 224), "f32")
-    text = explain_module(Context(), module, Target(vector_bytes=64, processor=SAPPHIRE_RAPIDS))
+    text = explain_module(Context(), module, Target(vector_bytes=64, processor=EMERALD_RAPIDS))
     assert "asks for the destination 1280 elements ahead" in text
 
 
@@ -113,7 +113,7 @@ def test_single_runs_have_no_gaps():
 )
 def test_threads_ask_for_lines_of_their_own(source: str, destination: str, shape: tuple[int, ...], expected: set[int]):
     module = reorder_module(layout(source), layout(destination), shape, "f32")
-    text = explain_module(Context(), module, Target(vector_bytes=64, threads=True, team=2, processor=SAPPHIRE_RAPIDS))
+    text = explain_module(Context(), module, Target(vector_bytes=64, threads=True, team=2, processor=EMERALD_RAPIDS))
     assert {int(found) for found in re.findall(r"asks for the destination (\d+) elements", text)} == expected
 
 
@@ -126,7 +126,7 @@ def test_planes_of_any_size_are_asked_for_in_the_caches(source: str):
     assert re.search(r"__builtin_prefetch\(&destination\[v_\d+ \+ h_w_x2\]\);", text)
 
 
-@pytest.mark.parametrize("processor, lines", [(ICE_LAKE, 256), (SAPPHIRE_RAPIDS, 104), (GRANITE_RAPIDS, 160)])
+@pytest.mark.parametrize("processor, lines", [(ICE_LAKE, 256), (EMERALD_RAPIDS, 104), (GRANITE_RAPIDS, 160)])
 def test_the_destination_is_asked_for_far_ahead_up_to_so_many_lines(processor: str, lines: int):
     """16 planes of 15 x 15 are 225 lines, of 10 x 10 are 100."""
     target = Target(vector_bytes=64, processor=processor)

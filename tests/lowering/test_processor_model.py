@@ -10,7 +10,14 @@ from xdsl.context import Context
 from layout_ir.api import layout
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.explain import explain_module
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, ICE_LAKE, MODELS, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import (
+    EMERALD_RAPIDS,
+    GRANITE_RAPIDS,
+    ICE_LAKE,
+    MODELS,
+    SAPPHIRE_RAPIDS,
+    ZEN_4,
+)
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -126,7 +133,7 @@ def test_choices(
 def test_choices_on_sapphire_rapids(
     source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str
 ) -> None:
-    assert expected in explained(SAPPHIRE_RAPIDS, source, destination, shape, dtype)
+    assert expected in explained(EMERALD_RAPIDS, source, destination, shape, dtype)
     assert expected not in explained(ICE_LAKE, source, destination, shape, dtype)
 
 
@@ -154,7 +161,7 @@ def test_choices_on_sapphire_rapids(
 )
 def test_choices_on_granite_rapids(source: str, destination: str, shape: tuple[int, ...], dtype: str, expected: str):
     assert expected in explained(GRANITE_RAPIDS, source, destination, shape, dtype)
-    assert expected not in explained(SAPPHIRE_RAPIDS, source, destination, shape, dtype)
+    assert expected not in explained(EMERALD_RAPIDS, source, destination, shape, dtype)
 
 
 @pytest.mark.parametrize(("height", "width"), [(58, 58), (57, 57), (113, 111)])
@@ -163,9 +170,24 @@ def test_rows_that_begin_anywhere_are_asked_for_two_tiles_ahead(height: int, wid
     assert "c_d by 32 inside 64 (prefetching 64 elements ahead)" in text
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype", "processor", "has_blocks"),
+    [
+        ((168, 64, 56, 56), "f16", SAPPHIRE_RAPIDS, False),  # of 64 rows
+        ((168, 64, 56, 56), "f16", EMERALD_RAPIDS, True),
+        ((168, 64, 56, 56), "f32", SAPPHIRE_RAPIDS, True),  # of 32
+        ((168, 64, 57, 57), "f16", SAPPHIRE_RAPIDS, True),  # of rows that begin anywhere within lines
+    ],
+)
+def test_no_more_rows_are_read_in_turn_than_are_followed(
+    shape: tuple[int, ...], dtype: str, processor: str, has_blocks: bool
+):
+    assert (" inside " in explained(processor, "NCHW", "NHWC", shape, dtype)) == has_blocks
+
+
 def test_kernels_for_any_size_find_what_rows_they_read_when_they_run():
     module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 64, None, None), "f16")
-    for processor in (SAPPHIRE_RAPIDS, GRANITE_RAPIDS):
+    for processor in (EMERALD_RAPIDS, GRANITE_RAPIDS):
         _, text = lower_to_c(module, Target(vector_bytes=64, panels=True, processor=processor))
         is_granite = processor == GRANITE_RAPIDS
         # 32 rows that begin at lines or their middles
@@ -183,7 +205,7 @@ def test_kernels_for_any_size_compare_what_they_do_not_know(shape: tuple[int | N
     module = reorder_module(layout("NCHW"), layout("NHWC"), shape, "f16")
     texts = [
         lower_to_c(module, Target(vector_bytes=64, panels=True, processor=processor))[1]
-        for processor in (SAPPHIRE_RAPIDS, GRANITE_RAPIDS)
+        for processor in (EMERALD_RAPIDS, GRANITE_RAPIDS)
     ]
     assert [condition is not None and condition in text for text in texts] == [False, condition is not None]
     assert [f"{condition} &&" in text for text in texts] == [False, False]

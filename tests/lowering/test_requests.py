@@ -20,7 +20,7 @@ from layout_ir.interpreter.loops import run_loops
 from layout_ir.interpreter.reference import reorder_reference
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.pipeline import lower
-from layout_ir.lowering.processor_families import GRANITE_RAPIDS, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, GRANITE_RAPIDS, ZEN_4
 from layout_ir.lowering.target import Target
 from layout_ir.runtime.module import lower_to_c
 
@@ -137,7 +137,7 @@ def test_panels_ask_for_the_next_one_also_behind_the_end_of_the_innermost_loop(c
 )
 def test_panels_that_begin_other_rows_ask_for_what_comes_128_lines_later(case: Reorder, are_small: bool) -> None:
     with small_panels() if are_small else nullcontext():
-        seen = watched(case, 0, SAPPHIRE_RAPIDS)
+        seen = watched(case, 0, EMERALD_RAPIDS)
     assert seen.loads > 3 * 128
     assert max(seen.unasked) <= 128, "expected all lines but the first to be asked for"
     assert max(seen.waits) <= 128
@@ -184,8 +184,8 @@ def test_kernels_for_any_size_ask_for_what_follows_all_rows_of_a_tile(
         (("NHWC", "NCHW"), 192, GRANITE_RAPIDS, False),  # 38 KB
         (("NHWC", "NCHW"), 512, GRANITE_RAPIDS, False),  # 100 KB, of which parts take rows of two lines
         (("NHWC", "NCHW"), 1024, GRANITE_RAPIDS, True),  # 200 KB
-        (("NHWC", "NCHW"), 1024, SAPPHIRE_RAPIDS, False),
-        (("NHWC", "NCHW"), 1280, SAPPHIRE_RAPIDS, True),  # 245 KB
+        (("NHWC", "NCHW"), 1024, EMERALD_RAPIDS, False),
+        (("NHWC", "NCHW"), 1280, EMERALD_RAPIDS, True),  # 245 KB
         (("NHWC", "NCHW"), 512, ZEN_4, False),
         (("NCHW", "NHWC"), 512, GRANITE_RAPIDS, False),  # short rows of unknown length
         (("NCHW", "NHWC"), 1024, GRANITE_RAPIDS, True),  # which are not read in long pieces of all of them

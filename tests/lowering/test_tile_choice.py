@@ -16,7 +16,7 @@ from layout_ir.layouts.tiling import Search, choose_tile
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.cached_cycles import cached_cycles, split_share
 from layout_ir.lowering.loop_order import loop_levels
-from layout_ir.lowering.processor_families import ICE_LAKE, SAPPHIRE_RAPIDS, ZEN_4
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS, ICE_LAKE, ZEN_4
 from layout_ir.lowering.schedule import Schedule, choose_schedule, covers_whole_lines, of_shorter_tiles
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import SMALL_PART, TINY_PART, search_for, tile_of
@@ -80,7 +80,7 @@ def test_halves_of_lines_are_not_written_where_all_rows_belong_to_one_set(pixels
     assert {store.lanes for store in tile.network.stores} == {lanes}
 
 
-@pytest.mark.parametrize(("processor", "lanes"), [(ICE_LAKE, 8), (SAPPHIRE_RAPIDS, 16)])
+@pytest.mark.parametrize(("processor", "lanes"), [(ICE_LAKE, 8), (EMERALD_RAPIDS, 16)])
 def test_halves_that_are_a_little_better_are_not_worth_it_on_every_processor(processor: str, lanes: int) -> None:
     for source, destination, shape in (("nhwc", "nchw", (1, 32, 90, 90)), ("nchw", "nChw16c", (1, 32, 31, 33))):
         (box,), size = boxes(source, destination, shape)
@@ -90,7 +90,7 @@ def test_halves_that_are_a_little_better_are_not_worth_it_on_every_processor(pro
         assert {store.lanes for store in chosen.network.stores} == {lanes}
 
 
-@pytest.mark.parametrize(("processor", "extents"), [(ICE_LAKE, (16, 32)), (SAPPHIRE_RAPIDS, (35, 64))])
+@pytest.mark.parametrize(("processor", "extents"), [(ICE_LAKE, (16, 32)), (EMERALD_RAPIDS, (35, 64))])
 def test_nor_are_they_for_bytes(processor: str, extents: tuple[int, ...]) -> None:
     box = Box((Axis("c", 35, 1, 784, 35), Axis("hw", 784, 35, 1, 784)))
     tile = tile_of(box, choose_schedule(Target(64, processor=processor), 1, box.cells, box.cells), box.cells)
@@ -98,7 +98,7 @@ def test_nor_are_they_for_bytes(processor: str, extents: tuple[int, ...]) -> Non
     assert tile.extents == extents
 
 
-@pytest.mark.parametrize(("processor", "channels"), [(ICE_LAKE, 16), (SAPPHIRE_RAPIDS, 35)])
+@pytest.mark.parametrize(("processor", "channels"), [(ICE_LAKE, 16), (EMERALD_RAPIDS, 35)])
 def test_channels_that_fit_into_a_vector_are_read_at_once_on_some_processors(processor: str, channels: int) -> None:
     box = Box((Axis("c", 35, 1, 4032, 35), Axis("hw", 4032, 35, 1, 4032)))
     tile = tile_of(box, choose_schedule(Target(64, processor=processor), 1, box.cells, box.cells), box.cells)

@@ -17,7 +17,7 @@ from layout_ir.layouts.tiling import choose_tile
 from layout_ir.lowering.build import reorder_module
 from layout_ir.lowering.destination_prefetching import rows_written_together
 from layout_ir.lowering.loop_level import LoopLevel
-from layout_ir.lowering.processor_families import SAPPHIRE_RAPIDS
+from layout_ir.lowering.processor_families import EMERALD_RAPIDS
 from layout_ir.lowering.schedule import choose_schedule
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import cached_tile_of_unknown
@@ -62,7 +62,7 @@ def test_rows_that_do_not_follow_each_other_do_not_count() -> None:
 @pytest.mark.parametrize(("channels", "rows"), [(64, {32, 64}), (35, {16, 35}), (20, {16, 20})])
 def test_small_images_are_asked_for_by_all_planes_of_a_block(channels: int, rows: set[int]) -> None:
     module = reorder_module(layout("NHWC"), layout("NCHW"), (None, channels, None, None), "f32")
-    text = lower_to_c(module, Target(64, processor=SAPPHIRE_RAPIDS))[1]
+    text = lower_to_c(module, Target(64, processor=EMERALD_RAPIDS))[1]
     assert {int(number) for number in re.findall(r"h_w_x(\d+) <= \d+ \? \d+ : \d+;", text)} == rows
 
 
@@ -84,7 +84,7 @@ def cached_tile_of(
     box = PLANES.with_axis(CHANNELS, Axis("b", channels, step, distance, channels))
     step, distance = (1, channels) if from_planes else (channels, 1)
     box = box.with_axis(PIXELS, Axis("c", AREA, step, distance, AREA))
-    schedule = choose_schedule(Target(64, processor=SAPPHIRE_RAPIDS), element_bytes, SMALL, SMALL)
+    schedule = choose_schedule(Target(64, processor=EMERALD_RAPIDS), element_bytes, SMALL, SMALL)
     schedule = replace(
         schedule,
         processor=replace(schedule.processor, **model),
@@ -173,7 +173,7 @@ def test_panels_are_filled_by_the_tiles_of_known_sizes() -> None:
     All channels at once they would be moved by 347.
     """
     module = reorder_module(layout("NCHW"), layout("NHWC"), (None, 35, None, None), "i8")
-    text = lower_to_c(module, Target(64, panels=True, processor=SAPPHIRE_RAPIDS))[1]
+    text = lower_to_c(module, Target(64, panels=True, processor=EMERALD_RAPIDS))[1]
     bodies = re.findall(r"void (\w+)\(([^}]*?\n})", text)
     shuffles = {name: body.count("shufflevector(") for name, body in bodies}
     filling = {shuffles[name] for name in re.findall(r"(\w+)\(source, panel,", text)}
@@ -187,7 +187,7 @@ def test_panels_are_filled_by_the_tiles_of_known_sizes() -> None:
 )
 def test_a_kernel_looks_whether_planes_are_whole_pages(shape: tuple[int | None, ...], looks: bool) -> None:
     module = reorder_module(layout("NHWC"), layout("NCHW"), shape, "i8")
-    text = lower_to_c(module, Target(64, processor=SAPPHIRE_RAPIDS))[1]
+    text = lower_to_c(module, Target(64, processor=EMERALD_RAPIDS))[1]
     assert ("% 4096 == 0" in text) == looks
     assert text.count("*(i8x64_unaligned *)&destination") >= 2 * 16  # whole lines of 16 planes, in large copies or not
 

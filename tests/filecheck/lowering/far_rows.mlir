@@ -1,4 +1,4 @@
-// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 processor=sapphire-rapids}" | filecheck %s
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0 processor=emerald-rapids}" | filecheck %s
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 panels=true stream-bytes=0}" | filecheck %s --check-prefix OTHERS
 
 !bytes = memref<600x200x320xi8>

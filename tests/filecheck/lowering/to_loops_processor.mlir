@@ -23,7 +23,7 @@
 // ALL-LABEL:   func.func @near(
 // ALL:           vector.load %{{.*}} {prefetch = 80 : index, locality = 2 : index, times = 4 : index} : memref<100352xf32>
 
-// NO-SUCH: layout-to-loops: expected processor to be one of ice-lake, sapphire-rapids, granite-rapids, zen-3, zen-4, got zen4; did you mean zen-4 or zen-3?
+// NO-SUCH: layout-to-loops: expected processor to be one of ice-lake, sapphire-rapids, emerald-rapids, granite-rapids, zen-3, zen-4, got zen4; did you mean zen-4 or zen-3?
 func.func @near(%x: !planes, %y: !pixels) {
   layout.copy %x, %y : !planes to !pixels
   func.return

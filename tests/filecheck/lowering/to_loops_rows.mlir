@@ -1,9 +1,9 @@
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0}" | filecheck %s
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=zen-4}" | filecheck %s --check-prefix ZEN
-// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=sapphire-rapids}" | filecheck %s --check-prefix SAPPHIRE
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=emerald-rapids}" | filecheck %s --check-prefix EMERALD
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 stream-bytes=0 processor=granite-rapids}" | filecheck %s --check-prefix GRANITE
 // RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64}" | filecheck %s --check-prefix CACHED
-// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 processor=sapphire-rapids}" | filecheck %s --check-prefix FOLLOWED
+// RUN: layout-opt %s -p "layout-to-loops{vector-bytes=64 processor=emerald-rapids}" | filecheck %s --check-prefix FOLLOWED
 
 // Rows of 56 elements with a pitch of 120 begin at lines and at half lines in turn. Two of them are a tile; what is
 // left over is one more row. Parts of lines bypass the caches where they are all that their line gets: not where the
@@ -29,9 +29,9 @@
 // ZEN:               func.return
 
 // Sapphire Rapids does as Zen 4, but Granite Rapids streams these parts.
-// SAPPHIRE-LABEL:  func.func @rows(
-// SAPPHIRE-NOT:      {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
-// SAPPHIRE:          func.return
+// EMERALD-LABEL:  func.func @rows(
+// EMERALD-NOT:      {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
+// EMERALD:          func.return
 // GRANITE-LABEL:   func.func @rows(
 // GRANITE:           vector.store %{{.*}} {nontemporal = true} : memref<{{.*}}>, vector<8xf32>
 
@@ -49,8 +49,8 @@ func.func @rows(%source: memref<7x56xf32>, %destination: memref<7x56xf32, stride
 // ZEN-LABEL:       func.func @short_rows(
 // ZEN:               vector.store %{{.*}} {prefetch = 1040 : index, locality = 2 : index}
 // Sapphire Rapids asks as if to read them, for both lines that a row may lie in.
-// SAPPHIRE-LABEL:  func.func @short_rows(
-// SAPPHIRE:          vector.store %{{.*}} {prefetch = 1040 : index, locality = 3 : index, both_lines}
+// EMERALD-LABEL:  func.func @short_rows(
+// EMERALD:          vector.store %{{.*}} {prefetch = 1040 : index, locality = 3 : index, both_lines}
 // CACHED-LABEL:    func.func @short_rows(
 // CACHED-NOT:        prefetch
 func.func @short_rows(%source: memref<64x12xf32>, %destination: memref<64x12xf32, strided<[40, 1]>>) {

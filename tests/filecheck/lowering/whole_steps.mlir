@@ -1,5 +1,5 @@
 // RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=zen-4}" -t c | filecheck %s
-// RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=sapphire-rapids}" -t c | filecheck %s --check-prefix SAPPHIRE
+// RUN: layout-opt %s -p "layout-lower{vector_bytes=64 panels=true processor=emerald-rapids}" -t c | filecheck %s --check-prefix EMERALD
 
 // whole blocks of channels and the rest of them: images that a first level cache holds are written at once; those of
 // less than a vector by shorter tiles, of half as many pixels; the others block by block
@@ -18,8 +18,8 @@ func.func @blocks_and_rest(%x: tensor<?x35x?x?xi8, #layout.format<"NCHW">>) -> t
 // CHECK:         [[FEW:h_w_x16]] <= 1024
 // CHECK:         [[MORE:h_w_x64]] <= 16384
 // Sapphire Rapids takes half as many
-// SAPPHIRE-LABEL: void planes(
-// SAPPHIRE:         [[CHANNELS:h_w_x32]] <= 16384
+// EMERALD-LABEL: void planes(
+// EMERALD:         [[CHANNELS:h_w_x32]] <= 16384
 func.func @planes(%x: tensor<?x512x?x?xf32, #layout.format<"NHWC">>) -> tensor<?x512x?x?xf32, #layout.format<"NCHW">> {
   %y = layout.reorder %x : tensor<?x512x?x?xf32, #layout.format<"NHWC">> to tensor<?x512x?x?xf32, #layout.format<"NCHW">>
   func.return %y : tensor<?x512x?x?xf32, #layout.format<"NCHW">>
@@ -55,9 +55,9 @@ func.func @more_rows(%x: tensor<?x35x?x?xf32, #layout.format<"NHWC">>) -> tensor
 }
 
 // blocks of channels become planes one by one where all of an image is too much for one panel
-// SAPPHIRE-LABEL: void of_blocks(
-// SAPPHIRE:         [[BLOCKS:h_w_x96]] <= 10240
-// SAPPHIRE:         [[ONE:h_w_x16]] <= 14336
+// EMERALD-LABEL: void of_blocks(
+// EMERALD:         [[BLOCKS:h_w_x96]] <= 10240
+// EMERALD:         [[ONE:h_w_x16]] <= 14336
 // CHECK-LABEL: void of_blocks(
 // CHECK:         [[BLOCKS:h_w_x96]] <= 81920
 // CHECK-NOT:     h_w_x16 <= 32768
