@@ -52,7 +52,7 @@ def share_of_next_part(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedu
     """
     The share of a tile in what the next step of a loop reads, where its tiles read a part without gaps.
 
-    None where there is no such loop, and where rows are a page apart or more, so that each is a sequence of its own.
+    None where there is no such loop, and where rows are so far apart that each is a sequence of its own.
     """
     if not _is_whole(box):
         return None

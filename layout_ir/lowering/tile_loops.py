@@ -155,14 +155,14 @@ class TileEmitter:
             RowRequests(self.builder, box, tile, rows, self.schedule).emit(self.buffers.source, starts, levels)
         ahead = self.ahead(box, tile, levels, destination_ahead(box, tile, levels, self.schedule))
         share = next((level.share for level in levels if level.share is not None), None)
-        if share is not None:
+        if share is not None and self.buffers.source_size:
             place = self._place_of_share(box, share, starts)
             ahead = replace(ahead, offsets=share.offsets, is_far=True)
         elif asked is not None:
             place = self._place_of(box, tile, asked)
         else:
             place = self._asked_place(tile, source, levels)
-        is_spread = share is not None or asked is not None
+        is_spread = bool(ahead.offsets) or asked is not None
         written = self._written_place(box, tile, levels, destination, ahead)
         ahead = replace(ahead, place=place, is_spread=is_spread, written=written)
         self.straight_line(box, tile, (source, destination), ahead)
