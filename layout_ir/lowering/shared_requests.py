@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layout_ir.layouts.cache_line import LINE_BYTES
+from layout_ir.layouts.panel_group import is_regular
 from layout_ir.layouts.plan import Box
 from layout_ir.layouts.symbols import is_symbolic
 from layout_ir.layouts.tile import Tile
@@ -77,8 +78,11 @@ def share_of_next_part(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedu
         trips = trips_of(box, level)
         if is_symbolic(trips):
             return None
-        goes_on = bool(inside) and inside[-1][0].axis == level.axis  # in blocks, of which the last may be shorter
-        tiles = _steps(box, level, inside[-1][0].step) * (tiles // inside[-1][1]) if goes_on else tiles * trips
+        if inside and inside[-1][0].axis == level.axis:  # in blocks, of which the last may be shorter
+            within, steps = inside[-1]
+            tiles = tiles // steps * trips_of(box, replace(level, step=within.step))
+        else:
+            tiles *= trips
         inside.append((level, trips))
         digits.append(_Digit(distance, trips, _end_of(box, level)))
     return None
@@ -86,7 +90,7 @@ def share_of_next_part(box: Box, tile: Tile, levels: Sequence[LoopLevel], schedu
 
 def _is_whole(box: Box) -> bool:
     """Whether all steps of a box are alike, and read something: what a share leads to lies within the source then."""
-    return all(axis.is_full and not axis.is_irregular for axis in box.axes)
+    return is_regular(box) and all(axis.is_full for axis in box.axes)
 
 
 @dataclass(frozen=True)
@@ -97,11 +101,6 @@ class _Digit:
     count: int
     end: int | None = None
     """Where they end at the latest: the last one may be moved back."""
-
-
-def _steps(box: Box, level: LoopLevel, step: int) -> int:
-    """Steps of a loop inside of another along the same axis, all of them together."""
-    return -(-(box.axes[level.axis].extent if level.inside is None else level.inside) // step)
 
 
 def _end_of(box: Box, level: LoopLevel) -> int | None:

@@ -39,10 +39,10 @@ class Ahead:
     """The place of the source whose tile is asked for instead of what lies `source` elements ahead."""
 
     offsets: tuple[int, ...] = ()
-    """What is asked for from there on, if it is not what the tile's own loads read."""
+    """What is asked for from there on, spread over all of the code, if it is not what the tile's own loads read."""
 
     is_spread: bool = False
-    """Whether requests for it are spread over all of the code, and not made with the loads, one burst after another."""
+    """Whether what those read is asked for so, too, and not with the loads, one burst after another."""
 
     written: SSAValue | None = None
     """The same of the destination, to be written."""
@@ -88,8 +88,9 @@ class TileCode:
 
     def _spread(self, network: Network, requests: Mapping[int, int]) -> Iterator[Sequence[int]]:
         """For every value and every store of a network the offsets that are asked for in front of it."""
-        own = [requests.get(load.offset, load.offset) for load in network.loads] if self.ahead.is_spread else []
-        asked = self.ahead.offsets or own
+        asked: Sequence[int] = self.ahead.offsets
+        if self.ahead.is_spread:
+            asked = [requests.get(load.offset, load.offset) for load in network.loads]
         operations = len(network.values) + len(network.stores)
         for number in range(operations):
             first, end = (-(-len(asked) * count // operations) for count in (number, number + 1))
@@ -118,7 +119,7 @@ class TileCode:
         match value:
             case Load(offset=offset, lanes=lanes):
                 asked = requests.get(offset, offset)
-                if self.ahead.place is not None and not self.ahead.is_spread:
+                if self.ahead.place is not None and not self.ahead.is_spread and not self.ahead.offsets:
                     self._ask([asked])
                 return self._load(self.builder.behind(source, offset), lanes, ahead=asked - offset)
             case Splat(lanes=lanes):

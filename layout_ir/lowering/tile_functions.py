@@ -81,7 +81,7 @@ def emit_shared(
         or unknown is None
         or shuffles < LEAST_SHUFFLES
         or not _asks_inside(code)
-        or (code.ahead.is_spread and not code.ahead.offsets)
+        or code.ahead.is_spread
     ):
         return False
     in_its_steps, of_source, of_destination = in_steps(network, unknown.symbols)
@@ -172,16 +172,8 @@ def _function(signature: _Signature, schedule: Schedule) -> FuncOp:
     buffers = Buffers(given["source"], given["destination"], pad, 0, 0, 0)
     # all that is asked for is at places that are given, which no schedule has a say in
     asked, written = given.get("asked"), given.get("written")
-    ahead = Ahead(
-        0,
-        0,
-        signature.asks_far,
-        signature.times,
-        place=asked,
-        offsets=signature.offsets,
-        is_spread=bool(signature.offsets),
-        written=written,
-    )
+    far, times, offsets = signature.asks_far, signature.times, signature.offsets
+    ahead = Ahead(0, 0, far, times, place=asked, offsets=offsets, written=written)
     at_line = replace(schedule, starts_at_line=signature.at_line)
     TileCode(builder, buffers, at_line, ahead).emit(signature.network, (given["from"], given["to"]), signature.streamed)
     function = private_function(kinds, body)

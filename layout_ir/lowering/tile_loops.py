@@ -162,9 +162,8 @@ class TileEmitter:
             place = self._place_of(box, tile, asked)
         else:
             place = self._asked_place(tile, source, levels)
-        is_spread = bool(ahead.offsets) or asked is not None
         written = self._written_place(box, tile, levels, destination, ahead)
-        ahead = replace(ahead, place=place, is_spread=is_spread, written=written)
+        ahead = replace(ahead, place=place, is_spread=asked is not None, written=written)
         self.straight_line(box, tile, (source, destination), ahead)
 
     def _place_of(self, box: Box, tile: Tile, asked: Mapping[int, SSAValue]) -> SSAValue:

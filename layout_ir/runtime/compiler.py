@@ -71,6 +71,7 @@ def processor() -> str:
     return "\n".join(lines)
 
 
+@cache
 def ways_of_last_cache() -> int:
     """Lines that a set of the third level cache has places for; 0 where the system does not tell."""
     try:

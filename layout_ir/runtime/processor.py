@@ -126,6 +126,6 @@ def _intel_family(model: str, has_f16: bool) -> str:
     a Granite Rapids that were measured say 167, which is Rocket Lake's, a processor without that arithmetic. Their last
     caches tell which they are.
     """
-    if not has_f16:
-        return INTEL_MODELS.get(model, ICE_LAKE)
-    return INTEL_MODELS.get(model) or WAYS_OF_LAST_CACHE.get(compiler.ways_of_last_cache(), GRANITE_RAPIDS)
+    if model in INTEL_MODELS:
+        return INTEL_MODELS[model]
+    return WAYS_OF_LAST_CACHE.get(compiler.ways_of_last_cache(), GRANITE_RAPIDS) if has_f16 else ICE_LAKE

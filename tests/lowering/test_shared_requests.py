@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import pytest
 
 from layout_ir import element_type, layout
 from layout_ir.layouts.plan import Axis, Box
+from layout_ir.layouts.shuffle_network import Load
 from layout_ir.layouts.tile import Tile
 from layout_ir.layouts.unknown_plan import plan_copy
 from layout_ir.lowering.loop_level import LoopLevel
@@ -20,8 +21,6 @@ from layout_ir.lowering.share_of_requests import Share
 from layout_ir.lowering.shared_requests import PIECE_LINES, share_of_next_pieces
 from layout_ir.lowering.target import Target
 from layout_ir.lowering.tile_choice import tile_of
-
-PAGE_BYTES = 4096
 
 
 @dataclass
@@ -136,10 +135,6 @@ def pieces(channels: int, pixels: int, width: int) -> Walk | None:
 
 def _rows_apart(tile: Tile, pixels: int) -> Tile:
     """A tile that reads 16 rows so far apart."""
-    from dataclasses import replace
-
-    from layout_ir.layouts.shuffle_network import Load
-
     loads = [value for value in tile.network.values if isinstance(value, Load)]
     rows = tuple(replace(load, offset=number * pixels) for number, load in enumerate(loads))
     return replace(tile, network=replace(tile.network, values=rows, stores=()))
